@@ -1,0 +1,1 @@
+//! Codecs, one file per agent protocol: parse a payload, render a verdict. Pure.

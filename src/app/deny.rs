@@ -1,0 +1,17 @@
+//! `holdpoint deny`: refuses a held action.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::exit::ExitStatus;
+use crate::sys::env::Env;
+
+/// Arguments of `holdpoint deny`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {}
+
+/// Runs the command.
+pub(super) fn run(_env: &Env, _args: &Args) -> Result<ExitStatus> {
+    Err(Error::new(
+        ErrorKind::Usage,
+        "`holdpoint deny` is not there yet",
+    ))
+}

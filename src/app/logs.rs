@@ -1,0 +1,17 @@
+//! `holdpoint logs`: shows a run's output.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::exit::ExitStatus;
+use crate::sys::env::Env;
+
+/// Arguments of `holdpoint logs`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {}
+
+/// Runs the command.
+pub(super) fn run(_env: &Env, _args: &Args) -> Result<ExitStatus> {
+    Err(Error::new(
+        ErrorKind::Usage,
+        "`holdpoint logs` is not there yet",
+    ))
+}

@@ -1,0 +1,17 @@
+//! `holdpoint loop`: repeats an agent command with gates at every iteration.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::exit::ExitStatus;
+use crate::sys::env::Env;
+
+/// Arguments of `holdpoint loop`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {}
+
+/// Runs the command.
+pub(super) fn run(_env: &Env, _args: &Args) -> Result<ExitStatus> {
+    Err(Error::new(
+        ErrorKind::Usage,
+        "`holdpoint loop` is not there yet",
+    ))
+}

@@ -1,0 +1,5 @@
+//! See `holdpoint::app`.
+
+fn main() -> std::process::ExitCode {
+    holdpoint::app::holdpoint_run()
+}

@@ -1,0 +1,1 @@
+//! The ten decision payload types: validate, correct, queue (SPEC §11). Pure.

@@ -1,0 +1,1 @@
+//! Append-only, hash-chained logs (SPEC §6).

@@ -1,0 +1,100 @@
+//! Rules `contract.*`: what was agreed, and changes of the agreement.
+
+use super::found;
+use crate::contract::Placement;
+use crate::judge::facts::{ContractClass, Effect, EffectKind, FileOp, Place};
+use crate::judge::policy::Policy;
+use crate::judge::rule::RuleId;
+use crate::judge::verdict::Finding;
+
+/// Returns the findings of one effect against the Contract.
+pub(super) fn check(effect: &Effect, policy: &Policy) -> Vec<Finding> {
+    match &effect.kind {
+        EffectKind::Contract { class } => vec![changed(effect, *class)],
+        EffectKind::File {
+            op,
+            place: Place::Workspace,
+            nature,
+            ..
+        } => {
+            use crate::judge::facts::Nature;
+            if matches!(nature, Nature::Contract | Nature::Policy) {
+                return Vec::new();
+            }
+            let mut findings = Vec::new();
+            if let FileOp::Rename { from } = op {
+                findings.extend(placed(effect, from, policy));
+            }
+            let own = effect.subject.clone();
+            findings.extend(placed(effect, &own, policy));
+            findings
+        }
+        EffectKind::AddedLine { number, text } => forbidden(effect, *number, text, policy)
+            .into_iter()
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn changed(effect: &Effect, class: ContractClass) -> Finding {
+    let (rule, reason) = match class {
+        ContractClass::Create => (RuleId::ContractCreate, "contract_created"),
+        ContractClass::Detail => (RuleId::ContractDetail, "contract_detail"),
+        ContractClass::FixConflict => (RuleId::ContractFixConflict, "contract_conflict_fixed"),
+        ContractClass::Scope => (RuleId::ContractScope, "contract_scope_changed"),
+        ContractClass::Relax => (RuleId::ContractRelax, "contract_relaxed"),
+    };
+    let what = if effect.evidence.is_empty() {
+        rule.rule().when
+    } else {
+        &effect.evidence
+    };
+    found(rule, reason, effect, what)
+}
+
+fn placed(effect: &Effect, path: &bstr::BString, policy: &Policy) -> Option<Finding> {
+    let contract = policy.contract.as_ref()?;
+    match contract.place(path.as_ref()) {
+        Placement::InScope => None,
+        Placement::OutOfScope { why } => Some(
+            found(
+                RuleId::ContractOutOfScope,
+                "out_of_scope",
+                effect,
+                format!("{path} is outside the Contract: {why}"),
+            )
+            .with_hint("change only what is in scope, or ask a person to widen the Contract"),
+        ),
+        Placement::Frozen { by } => Some(
+            found(
+                RuleId::ContractMustNotChange,
+                "must_not_change",
+                effect,
+                format!("{path} must not change: the Contract freezes {by}"),
+            )
+            .with_hint("leave it as it is, or ask a person to change the Contract"),
+        ),
+    }
+}
+
+fn forbidden(
+    effect: &Effect,
+    number: u64,
+    text: &bstr::BString,
+    policy: &Policy,
+) -> Option<Finding> {
+    let contract = policy.contract.as_ref()?;
+    let pattern = contract.forbids(text.as_ref())?;
+    Some(
+        found(
+            RuleId::ContractForbidden,
+            "forbidden_pattern",
+            effect,
+            format!(
+                "{}:{number} matches the forbidden {pattern}",
+                effect.subject
+            ),
+        )
+        .with_hint("write the line without it"),
+    )
+}

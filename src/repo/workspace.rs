@@ -1,0 +1,274 @@
+//! Finds the workspace and Holdpoint's own directory for it, without starting git.
+
+use crate::error::{Context as _, Error, ErrorKind, Result};
+use crate::sys::env::Env;
+use crate::sys::files;
+use sha2::{Digest as _, Sha256};
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+
+/// What sort of workspace it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The main worktree of a repository.
+    Main,
+    /// A linked worktree (`git worktree add`).
+    Linked,
+    /// A submodule's worktree, its git directory inside the superproject's.
+    Submodule,
+    /// A bare repository; there is no worktree.
+    Bare,
+    /// A directory that Holdpoint knows, whose `.git` is missing or was never there.
+    Plain,
+}
+
+/// A workspace: a worktree (or bare repository, or plain directory) and where its parts lie.
+///
+/// All paths are absolute; [`Workspace::root`] and the git directories are canonical.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    /// The top of the worktree; for a bare repository its git directory.
+    pub root: PathBuf,
+    /// What sort it is.
+    pub kind: Kind,
+    /// This worktree's own git directory (`.git`, or `.git/worktrees/NAME`).
+    pub git_dir: Option<PathBuf>,
+    /// The git directory shared by all worktrees.
+    pub common_dir: Option<PathBuf>,
+    /// Holdpoint's own directory for this repository, outside the workspace. Not made yet.
+    pub state: PathBuf,
+}
+
+impl Workspace {
+    /// Finds the workspace of the working directory, as git would: `GIT_DIR` and
+    /// `GIT_WORK_TREE` first, then upwards.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Repository`] when there is none.
+    pub fn discover(env: &Env) -> Result<Self> {
+        match env.var("GIT_DIR") {
+            Some(dir) => Self::exported(env, dir),
+            None => Self::find(env, env.cwd()),
+        }
+    }
+
+    /// Finds the workspace that contains `start`, ignoring git's variables.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Repository`] when there is none.
+    pub fn find(env: &Env, start: &Path) -> Result<Self> {
+        let start = canonical(start)?;
+        for dir in start.ancestors() {
+            let dot_git = dir.join(".git");
+            if let Some(git_dir) = resolve_dot_git(&dot_git)? {
+                return Self::from_git_dir(env, &git_dir, Some(dir.to_path_buf()));
+            }
+            if is_git_dir(dir) {
+                return Self::from_git_dir(env, dir, None);
+            }
+        }
+        // A repository whose `.git` was deleted is still known by its place.
+        for dir in start.ancestors() {
+            let state = state_dir(env, dir)?;
+            if state.join("repo.json").exists() {
+                return Ok(Self {
+                    root: dir.to_path_buf(),
+                    kind: Kind::Plain,
+                    git_dir: None,
+                    common_dir: None,
+                    state,
+                });
+            }
+        }
+        Err(Error::new(
+            ErrorKind::Repository,
+            format!("{} is not in a git repository", start.display()),
+        )
+        .hint("go to one, or make one: git init"))
+    }
+
+    fn exported(env: &Env, dir: &OsStr) -> Result<Self> {
+        let git_dir = canonical(&env.cwd().join(dir))?;
+        let worktree = env
+            .var("GIT_WORK_TREE")
+            .map(|tree| canonical(&env.cwd().join(tree)))
+            .transpose()?;
+        // With GIT_DIR alone git takes the working directory as the top, except
+        // that it sets GIT_DIR for hooks of linked worktrees and submodules,
+        // whose top it has already made the working directory.
+        let worktree = match worktree {
+            Some(tree) => Some(tree),
+            None if is_bare(&git_dir) => None,
+            None if git_dir.file_name() == Some(OsStr::new(".git")) => {
+                git_dir.parent().map(Path::to_path_buf)
+            }
+            None => Some(linked_root(&git_dir).map_or_else(|| canonical(env.cwd()), Ok)?),
+        };
+        Self::from_git_dir(env, &git_dir, worktree)
+    }
+
+    fn from_git_dir(env: &Env, git_dir: &Path, root: Option<PathBuf>) -> Result<Self> {
+        let git_dir = canonical(git_dir)?;
+        let common_dir = match files::read_if_there(&git_dir.join("commondir"))? {
+            Some(bytes) => canonical(&git_dir.join(OsStr::from_bytes(bytes.trim_ascii())))?,
+            None => git_dir.clone(),
+        };
+        let kind = if root.is_none() {
+            Kind::Bare
+        } else if git_dir != common_dir {
+            Kind::Linked
+        } else if git_dir.file_name() == Some(OsStr::new(".git")) {
+            Kind::Main
+        } else {
+            Kind::Submodule
+        };
+        let root = root.unwrap_or_else(|| git_dir.clone());
+        // All worktrees of a repository share one directory of ours, keyed by
+        // the main worktree's place so that it is found again without `.git`.
+        let key = if kind == Kind::Linked && common_dir.file_name() == Some(OsStr::new(".git")) {
+            common_dir.parent().unwrap_or(&common_dir).to_path_buf()
+        } else if kind == Kind::Linked {
+            common_dir.clone()
+        } else {
+            root.clone()
+        };
+        Ok(Self {
+            state: state_dir(env, &key)?,
+            root,
+            kind,
+            git_dir: Some(git_dir),
+            common_dir: Some(common_dir),
+        })
+    }
+
+    /// The top of the main worktree, where `.ccg` lies; a bare repository's git directory.
+    #[must_use]
+    pub fn main_root(&self) -> &Path {
+        match (self.kind, &self.common_dir) {
+            (Kind::Linked, Some(common)) if common.file_name() == Some(OsStr::new(".git")) => {
+                common.parent().unwrap_or(&self.root)
+            }
+            (Kind::Linked, Some(common)) => common,
+            _ => &self.root,
+        }
+    }
+
+    /// Makes Holdpoint's directory for this repository, owner-only, with the note of whose it is.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn make_state(&self) -> Result<()> {
+        let note = self.state.join("repo.json");
+        if note.exists() {
+            return Ok(());
+        }
+        files::make_private_dir(&self.state)?;
+        let json = serde_json::json!({
+            "version": 1,
+            "root": self.main_root().to_string_lossy(),
+        });
+        files::replace(
+            &note,
+            format!("{json}\n").as_bytes(),
+            0o600,
+            files::Durability::Synced,
+        )
+    }
+
+    /// A path relative to the worktree's top, `/` between components; `None` outside.
+    #[must_use]
+    pub fn relative<'a>(&self, path: &'a Path) -> Option<&'a [u8]> {
+        path.strip_prefix(&self.root)
+            .ok()
+            .map(|path| path.as_os_str().as_bytes())
+    }
+}
+
+/// Holdpoint's directory for the repository at `key`: a readable name and a hash of the whole path.
+fn state_dir(env: &Env, key: &Path) -> Result<PathBuf> {
+    let mut name: String = key
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "._-".contains(c) {
+                c
+            } else {
+                '_'
+            }
+        })
+        .take(40)
+        .collect();
+    if name.starts_with('.') {
+        name.insert(0, '_');
+    }
+    name.push('-');
+    for byte in &Sha256::digest(key.as_os_str().as_bytes())[..8] {
+        let _ = write!(name, "{byte:02x}");
+    }
+    Ok(env.state_home()?.join("repos").join(name))
+}
+
+fn canonical(path: &Path) -> Result<PathBuf> {
+    fs::canonicalize(path).doing(ErrorKind::Repository, || {
+        format!("cannot find {}", path.display())
+    })
+}
+
+/// Follows a `.git` directory or file to the git directory; `None` when it is neither.
+fn resolve_dot_git(dot_git: &Path) -> Result<Option<PathBuf>> {
+    let Ok(meta) = fs::metadata(dot_git) else {
+        return Ok(None);
+    };
+    if meta.is_dir() {
+        return Ok(is_git_dir(dot_git).then(|| dot_git.to_path_buf()));
+    }
+    let bytes = fs::read(dot_git).doing(ErrorKind::Repository, || {
+        format!("cannot read {}", dot_git.display())
+    })?;
+    let Some(target) = bytes.strip_prefix(b"gitdir:") else {
+        return Ok(None);
+    };
+    let target = Path::new(OsStr::from_bytes(target.trim_ascii()));
+    let dir = dot_git.parent().unwrap_or(Path::new("/")).join(target);
+    if is_git_dir(&dir) {
+        Ok(Some(dir))
+    } else {
+        Err(Error::new(
+            ErrorKind::Repository,
+            format!(
+                "{} points to {}, which is no git directory",
+                dot_git.display(),
+                dir.display()
+            ),
+        )
+        .hint("repair the worktree: git worktree repair"))
+    }
+}
+
+/// git's own test: a HEAD, and objects and refs (own or through `commondir`).
+fn is_git_dir(dir: &Path) -> bool {
+    let has_head = fs::symlink_metadata(dir.join("HEAD")).is_ok();
+    has_head
+        && (dir.join("commondir").is_file()
+            || (dir.join("objects").is_dir() && dir.join("refs").is_dir()))
+}
+
+fn is_bare(git_dir: &Path) -> bool {
+    git_dir.file_name() != Some(OsStr::new(".git"))
+        && !git_dir.join("gitdir").is_file()
+        && !git_dir
+            .components()
+            .any(|part| part == Component::Normal(OsStr::new("modules")))
+}
+
+/// The worktree that a linked worktree's git directory names in its `gitdir` file.
+fn linked_root(git_dir: &Path) -> Option<PathBuf> {
+    let bytes = fs::read(git_dir.join("gitdir")).ok()?;
+    let dot_git = git_dir.join(OsStr::from_bytes(bytes.trim_ascii()));
+    fs::canonicalize(dot_git.parent()?).ok()
+}

@@ -1,0 +1,1 @@
+//! Wrapped runs: start, supervise, judge the outcome, retry, resume (SPEC §8).

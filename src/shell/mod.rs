@@ -1,0 +1,1 @@
+//! Shell text to what would run, and what each program would do (SPEC §7). Pure.

@@ -1,0 +1,15 @@
+//! The wall clock.
+
+use jiff::Timestamp;
+
+/// The time now.
+#[must_use]
+pub fn now() -> Timestamp {
+    Timestamp::now()
+}
+
+/// A time as it is written to logs: RFC 3339, UTC, milliseconds.
+#[must_use]
+pub fn rfc3339(at: Timestamp) -> String {
+    format!("{at:.3}")
+}

@@ -1,0 +1,7 @@
+//! The outside world, one thing a file: environment, clock, locks, files, terminal, output.
+
+pub mod clock;
+pub mod env;
+pub mod files;
+pub mod lock;
+pub mod out;

@@ -1,0 +1,37 @@
+//! The only writers of standard output and standard error.
+//!
+//! A closed pipe ends the program quietly, as it does for other tools in a
+//! pipeline; every other failure to write is reported by the exit status.
+
+use std::io::Write as _;
+
+/// Writes text and a newline to standard output, without styles unless it is a terminal.
+pub fn line(text: impl AsRef<str>) {
+    let mut out = anstream::stdout();
+    finish(writeln!(out, "{}", text.as_ref()));
+}
+
+/// Writes bytes to standard output as they are.
+pub fn raw(bytes: &[u8]) {
+    let mut out = std::io::stdout().lock();
+    finish(out.write_all(bytes).and_then(|()| out.flush()));
+}
+
+/// Writes text and a newline to standard error.
+pub fn note(text: impl AsRef<str>) {
+    let mut err = anstream::stderr();
+    // Nobody is left to be told when standard error itself fails.
+    let _ = writeln!(err, "{}", text.as_ref());
+}
+
+fn finish(result: std::io::Result<()>) {
+    if let Err(error) = result {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            std::process::exit(0);
+        }
+        note(format!(
+            "holdpoint: cannot write to standard output: {error}"
+        ));
+        std::process::exit(4);
+    }
+}

@@ -1,0 +1,1 @@
+//! Safety points: capture, store, restore (SPEC §4).
