@@ -3,6 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     missing_docs,
+    unreachable_pub,
     reason = "a test says what went wrong by failing"
 )]
 
