@@ -1,17 +1,31 @@
 //! `holdpoint completions`: prints a shell completion script.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::exit::ExitStatus;
 use crate::sys::env::Env;
+use crate::sys::out;
+use clap::CommandFactory as _;
 
 /// Arguments of `holdpoint completions`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+pub(super) struct Args {
+    /// The shell to complete in.
+    shell: clap_complete::Shell,
+}
 
 /// Runs the command.
-pub(super) fn run(_env: &Env, _args: &Args) -> Result<ExitStatus> {
-    Err(Error::new(
-        ErrorKind::Usage,
-        "`holdpoint completions` is not there yet",
-    ))
+#[allow(
+    clippy::unnecessary_wraps,
+    reason = "every command returns the same type"
+)]
+pub(super) fn run(_env: &Env, args: &Args) -> Result<ExitStatus> {
+    let mut script = Vec::new();
+    clap_complete::generate(
+        args.shell,
+        &mut super::Cli::command(),
+        "holdpoint",
+        &mut script,
+    );
+    out::raw(&script);
+    Ok(ExitStatus::Passed)
 }

@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod env;
+pub mod failpoint;
 pub mod files;
 pub mod lock;
 pub mod out;

@@ -1,0 +1,32 @@
+//! Places at which a test lets the process die, to show that nothing is lost there.
+//!
+//! `HOLDPOINT_TEST_DIE_AT=N` kills a debug build, as `kill -9` would, when it
+//! reaches the N-th failpoint (from 1). A release build has no such door.
+
+/// Marks a place at which the process may die, before or after a write.
+#[inline]
+pub fn reach() {
+    #[cfg(debug_assertions)]
+    door::reach();
+}
+
+#[cfg(debug_assertions)]
+mod door {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    static REACHED: AtomicU64 = AtomicU64::new(0);
+
+    pub(super) fn reach() {
+        let Some(at) = std::env::var_os("HOLDPOINT_TEST_DIE_AT") else {
+            return;
+        };
+        let at = at.to_str().and_then(|at| at.parse::<u64>().ok());
+        if at == Some(REACHED.fetch_add(1, Ordering::Relaxed) + 1) {
+            // No destructor, no flush, no handler runs.
+            let _ = rustix::process::kill_process(
+                rustix::process::getpid(),
+                rustix::process::Signal::KILL,
+            );
+        }
+    }
+}
