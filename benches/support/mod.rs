@@ -4,7 +4,11 @@
     unsafe_code,
     reason = "the processor time of children is had from getrusage alone"
 )]
-#![allow(dead_code, reason = "each benchmark uses a part of it")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each benchmark uses a part of it"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
