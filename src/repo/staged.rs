@@ -188,6 +188,11 @@ fn parse_raw(raw: &[u8]) -> Result<Vec<PathChange>> {
             "cannot read what git diff-index answered",
         )
     };
+    let name = |part: Option<&[u8]>| {
+        part.filter(|part| !part.is_empty())
+            .map(BString::from)
+            .ok_or_else(damaged)
+    };
     let mut parts = raw.split_str("\0");
     let mut changes = Vec::new();
     while let Some(head) = parts.next().filter(|part| !part.is_empty()) {
@@ -195,7 +200,7 @@ fn parse_raw(raw: &[u8]) -> Result<Vec<PathChange>> {
         let [mode_before, mode_after, before, after, status] = words[..] else {
             return Err(damaged());
         };
-        let path: BString = parts.next().ok_or_else(damaged)?.into();
+        let path = name(parts.next())?;
         let text = |bytes: &[u8]| bytes.to_str_lossy().into_owned();
         let id = |bytes: &[u8]| {
             if bytes.iter().all(|&b| b == b'0') {
@@ -215,7 +220,7 @@ fn parse_raw(raw: &[u8]) -> Result<Vec<PathChange>> {
             Some(b'A') => (ChangeOp::Create, path),
             Some(b'D') => (ChangeOp::Delete, path),
             Some(b'R') => {
-                let to: BString = parts.next().ok_or_else(damaged)?.into();
+                let to = name(parts.next())?;
                 (ChangeOp::Rename { from: path }, to)
             }
             Some(_) => (ChangeOp::Modify, path),
