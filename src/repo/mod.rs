@@ -4,6 +4,8 @@ mod git;
 mod staged;
 mod workspace;
 
+pub mod hooks;
+
 pub use git::{Git, Output};
 pub use staged::{add_lines, index_path, staged};
 pub use workspace::{Kind, Workspace};

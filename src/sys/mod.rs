@@ -6,3 +6,4 @@ pub mod failpoint;
 pub mod files;
 pub mod lock;
 pub mod out;
+pub mod process;

@@ -1,0 +1,120 @@
+//! This process's call and its ancestors, as the kernel tells them.
+//!
+//! Git gives a hook no command line; the parent's own is exact (`/proc`). Where
+//! there is no `/proc` every answer is `None`, and callers judge what they see.
+
+use bstr::BString;
+use std::ffi::OsString;
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+/// A process at one point of its life; the start time tells a reused id apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessId {
+    /// The process id.
+    pub pid: u32,
+    /// Clock ticks from boot to its start.
+    pub started: u64,
+}
+
+/// The arguments of this process, the program's own name first.
+#[must_use]
+pub fn arguments() -> Vec<OsString> {
+    std::env::args_os().collect()
+}
+
+/// The parent's process id.
+#[must_use]
+pub fn parent_pid() -> Option<u32> {
+    rustix::process::getppid()
+        .map(|pid| pid.as_raw_nonzero().get())
+        .and_then(|pid| u32::try_from(pid).ok())
+}
+
+/// The arguments that a process was started with; `None` when it is gone or not to be read.
+#[must_use]
+pub fn argv(pid: u32) -> Option<Vec<BString>> {
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let mut argv: Vec<BString> = bytes.split(|byte| *byte == 0).map(BString::from).collect();
+    if argv.last().is_some_and(|last| last.is_empty()) {
+        argv.pop();
+    }
+    (!argv.is_empty()).then_some(argv)
+}
+
+/// The directory that a process works in.
+#[must_use]
+pub fn cwd(pid: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/cwd")).ok()
+}
+
+/// The program that a process runs.
+#[must_use]
+pub fn executable(pid: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/exe")).ok()
+}
+
+/// A process's parent and its own start time.
+#[must_use]
+pub fn status(pid: u32) -> Option<(u32, ProcessId)> {
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may itself hold spaces and parentheses.
+    let after = stat.iter().rposition(|byte| *byte == b')')?;
+    let text = std::str::from_utf8(stat.get(after + 1..)?).ok()?;
+    let mut fields = text.split_ascii_whitespace();
+    let parent = fields.nth(1)?.parse().ok()?;
+    let started = fields.nth(17)?.parse().ok()?;
+    Some((parent, ProcessId { pid, started }))
+}
+
+/// The identity of a process.
+#[must_use]
+pub fn identity(pid: u32) -> Option<ProcessId> {
+    status(pid).map(|(_, id)| id)
+}
+
+/// The path of this very program.
+#[must_use]
+pub fn own_executable() -> Option<PathBuf> {
+    std::env::current_exe().ok()
+}
+
+/// Reads standard input to its end.
+///
+/// # Errors
+/// As the system call.
+pub fn read_stdin() -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Asks a process to end (SIGTERM).
+///
+/// # Errors
+/// As the system call.
+pub fn terminate(pid: u32) -> std::io::Result<()> {
+    let pid = i32::try_from(pid)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+        .ok_or_else(|| std::io::Error::from(std::io::ErrorKind::InvalidInput))?;
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
+    Ok(())
+}
+
+/// Replaces this process by another program, keeping file descriptors and environment.
+///
+/// Returns only when that fails.
+#[must_use]
+pub fn become_program(program: &std::path::Path, args: &[OsString]) -> std::io::Error {
+    use std::os::unix::process::CommandExt as _;
+    std::process::Command::new(program).args(args).exec()
+}
+
+/// A path as bytes.
+#[must_use]
+pub fn path_bytes(path: &std::path::Path) -> BString {
+    BString::from(path.as_os_str().as_bytes())
+}
