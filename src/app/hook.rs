@@ -1,11 +1,87 @@
 //! `holdpoint-hook`: what git and agents call. `holdpoint-hook git HOOK ARGS…`, `holdpoint-hook agent NAME`.
+//!
+//! Started by a link that bears a hook's name (`.git/hooks/pre-commit`), it is
+//! that hook. Most calls have nothing to judge; they leave before the
+//! environment is read or a repository is opened.
+
+mod chain;
+mod git;
 
 use crate::exit::ExitStatus;
-use crate::sys::out;
+use crate::repo::hooks::files;
+use crate::sys::{out, process};
+use std::ffi::{OsStr, OsString};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::process::ExitCode;
+
+/// One call of a git hook, as git made it.
+#[derive(Debug)]
+struct GitCall {
+    /// The hook's name.
+    name: String,
+    /// The hook file that git ran, where it is known.
+    called_as: Option<PathBuf>,
+    /// Git's arguments.
+    args: Vec<OsString>,
+}
 
 /// Runs a hook; whatever goes wrong, including a fault of ours, becomes the surface's own refusal.
 pub(super) fn main() -> ExitCode {
-    out::note("holdpoint-hook: not there yet");
+    let words = process::arguments();
+    if let Some(call) = git_call(&words) {
+        return guarded("git", || git::run(&call));
+    }
+    out::note(
+        "holdpoint-hook is called by git and by agents: holdpoint-hook git HOOK ARGS…, holdpoint-hook agent NAME\n  \
+         hint: to install it: holdpoint init",
+    );
     ExitStatus::Usage.into()
+}
+
+/// Reads a git hook's call, by the program's name or by its arguments.
+fn git_call(words: &[OsString]) -> Option<GitCall> {
+    let own = PathBuf::from(words.first()?);
+    if let Some(event) = own.file_name().and_then(files::event_of) {
+        return Some(GitCall {
+            name: event.to_owned(),
+            called_as: Some(own),
+            args: words.get(1..).unwrap_or_default().to_vec(),
+        });
+    }
+    if words.get(1)? != OsStr::new("git") {
+        return None;
+    }
+    let mut rest = words.get(2..)?;
+    let mut called_as = None;
+    if let [flag, file, others @ ..] = rest
+        && flag == OsStr::new("--as")
+    {
+        called_as = Some(PathBuf::from(file));
+        rest = others;
+    }
+    let (name, args) = rest.split_first()?;
+    Some(GitCall {
+        name: name.to_str()?.to_owned(),
+        called_as,
+        args: args.to_vec(),
+    })
+}
+
+/// Turns a panic into a refusal that says whose fault it is.
+fn guarded(surface: &str, run: impl FnOnce() -> ExitCode) -> ExitCode {
+    // The default report names a line of ours, which helps nobody who commits.
+    std::panic::set_hook(Box::new(|_| {}));
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let words = panic
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_default();
+        out::note(format!(
+            "holdpoint: a fault of Holdpoint's own stopped this ({surface} hook): {words}\n  \
+             hint: nothing was changed by it; see `holdpoint doctor`, and report it with this message"
+        ));
+        ExitStatus::Internal.into()
+    })
 }

@@ -1,17 +1,141 @@
 //! `holdpoint init`: guards this repository: hooks, Contract template, `.ccg/`.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
+use crate::repo::hooks::machine::{self, Scope};
+use crate::repo::hooks::{Event, install, program, version};
+use crate::repo::{Kind, Workspace};
 use crate::sys::env::Env;
+use crate::sys::files::{self, Durability};
+use crate::sys::out;
+use std::fs;
+use std::path::Path;
 
 /// Arguments of `holdpoint init`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+pub(super) struct Args {
+    /// Also lets git call Holdpoint before it changes files (`core.fsmonitor`)
+    #[arg(long, conflicts_with_all = ["global", "system"])]
+    tripwire: bool,
+    /// Guards every repository that this user works in
+    #[arg(long, conflicts_with = "system")]
+    global: bool,
+    /// Guards every repository on the machine
+    #[arg(long)]
+    system: bool,
+}
 
 /// Runs the command.
-pub(super) fn run(_env: &Env, _args: &Args) -> Result<ExitStatus> {
-    Err(Error::new(
-        ErrorKind::Usage,
-        "`holdpoint init` is not there yet",
-    ))
+pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
+    if args.global {
+        return machine_wide(env, Scope::Global);
+    }
+    if args.system {
+        return machine_wide(env, Scope::System);
+    }
+    repository(env, args)
+}
+
+fn repository(env: &Env, args: &Args) -> Result<ExitStatus> {
+    let workspace = Workspace::discover(env)?;
+    if workspace.git_dir.is_none() {
+        return Err(Error::new(
+            ErrorKind::Repository,
+            format!(
+                "{} has no git repository any more",
+                workspace.root.display()
+            ),
+        )
+        .hint("put it back: holdpoint rollback --refs, or make one: git init"));
+    }
+    let program = program(env)?;
+    workspace.make_state()?;
+    let installed = install::install(env, &workspace, &program)?;
+    let mut done = Vec::new();
+    if installed.machine_wide {
+        out::line(format!(
+            "git hooks: an installation for the whole machine guards this repository already ({})",
+            installed.place.display()
+        ));
+    }
+    if !installed.added.is_empty() {
+        done.push(format!("git hooks: {}", names(&installed.added)));
+    }
+    if !installed.chained.is_empty() {
+        done.push(format!(
+            "git hooks that were there run first, then ours: {}",
+            names(&installed.chained)
+        ));
+    }
+    if installed.renewed {
+        done.push(format!(
+            "git hooks renewed in {}",
+            installed.place.display()
+        ));
+    }
+    if args.tripwire && install::install_tripwire(env, &workspace, &program)? {
+        done.push("tripwire: git calls Holdpoint before it changes files".to_owned());
+    }
+    if workspace.kind != Kind::Bare {
+        done.extend(make_ccg(workspace.main_root())?);
+    }
+    if done.is_empty() {
+        out::line(format!(
+            "{} is guarded already; nothing to do",
+            workspace.root.display()
+        ));
+        return Ok(ExitStatus::Passed);
+    }
+    out::line(format!("{} is guarded", workspace.root.display()));
+    for line in done {
+        out::line(format!("  {line}"));
+    }
+    out::line(
+        "next: say what may change in .ccg/contract.md, and wire your agent: holdpoint init --agent claude",
+    );
+    Ok(ExitStatus::Passed)
+}
+
+/// Makes `.ccg/` with what keeps its logs out of commits; returns what was made.
+fn make_ccg(root: &Path) -> Result<Vec<String>> {
+    let dir = root.join(".ccg");
+    fs::create_dir_all(&dir).doing(ErrorKind::Io, || format!("cannot make {}", dir.display()))?;
+    let mut made = Vec::new();
+    let ignore = dir.join(".gitignore");
+    if !ignore.exists() {
+        files::replace(&ignore, b"*.jsonl\n", 0o644, Durability::Lazy)?;
+        made.push("made .ccg/.gitignore (logs stay out of commits)".to_owned());
+    }
+    Ok(made)
+}
+
+fn machine_wide(env: &Env, scope: Scope) -> Result<ExitStatus> {
+    let program = program(env)?;
+    let git = version::oldest(env)?;
+    let file = scope.config_file(env)?;
+    if machine::install(env, scope, &program, git)? {
+        out::line(format!(
+            "every repository {} is guarded ({})",
+            match scope {
+                Scope::Global => "of this user",
+                Scope::System => "on this machine",
+            },
+            file.display()
+        ));
+        out::line(format!(
+            "to take it out: holdpoint uninstall --{}",
+            scope.word()
+        ));
+    } else {
+        out::line(format!(
+            "already guarded through {}; nothing to do",
+            file.display()
+        ));
+    }
+    Ok(ExitStatus::Passed)
+}
+
+fn names(events: &[Event]) -> String {
+    let names: Vec<&str> = events.iter().map(|event| event.name()).collect();
+    names.join(", ")
 }

@@ -118,3 +118,9 @@ pub fn become_program(program: &std::path::Path, args: &[OsString]) -> std::io::
 pub fn path_bytes(path: &std::path::Path) -> BString {
     BString::from(path.as_os_str().as_bytes())
 }
+
+/// One variable of the environment, for a call too short to copy all of them.
+#[must_use]
+pub fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}

@@ -1,1 +1,3 @@
-//! Feature: git hooks.
+//! Hooks in a repository: in, at work, and out again.
+
+mod install;

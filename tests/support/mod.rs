@@ -93,6 +93,8 @@ impl Sandbox {
                 "HOLDPOINT_TEST_ANCESTRY_ROOT",
                 std::process::id().to_string(),
             )
+            // Another: hooks are links to the built program, not to a copy of it in each sandbox.
+            .env("HOLDPOINT_TEST_LINK_PROGRAM", "1")
             .current_dir(self.work());
         command
     }

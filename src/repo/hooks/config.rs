@@ -9,17 +9,27 @@
 use super::receipt::{ConfigReceipt, Receipt};
 use super::{Event, PROGRAM, files, shell_quoted};
 use crate::error::{Context as _, Error, ErrorKind, Result};
+use crate::sys::env::Env;
 use crate::sys::files::{self as disk, Durability};
+use crate::sys::process;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
+/// The link from the copy to the program it was made from.
+const SOURCE: &str = "made-from";
+
 /// The name by which git calls the tripwire.
 pub const TRIPWIRE: &str = "holdpoint-fsmonitor";
 
 /// The directory of the program's copy, and of the files that git includes.
+///
+/// Hooks are links to a copy of our program that nobody may write: a hook
+/// written through a link (`cat > .git/hooks/pre-commit`) would otherwise replace
+/// the program of every repository. The copy also goes on guarding when the
+/// program itself is taken away.
 #[derive(Clone, Debug)]
 pub struct Programs {
     /// The directory.
@@ -27,12 +37,28 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Names the directory below `install`.
+    /// The directory that all repositories of this user share.
+    ///
+    /// # Errors
+    /// When Holdpoint's own state has no place.
+    pub fn of_user(env: &Env) -> Result<Self> {
+        Ok(Self {
+            dir: env.state_home()?.join("program"),
+        })
+    }
+
+    /// The directory below a machine-wide installation.
     #[must_use]
     pub fn below(install: &Path) -> Self {
         Self {
             dir: install.join("program"),
         }
+    }
+
+    /// The copy of the program.
+    #[must_use]
+    pub fn copy(&self) -> PathBuf {
+        self.dir.join(PROGRAM)
     }
 
     /// The file that git includes for the hooks.
@@ -60,49 +86,53 @@ impl Programs {
     /// # Errors
     /// When the directory cannot be written.
     pub fn refresh(&self, program: &Path) -> Result<bool> {
-        let doing = || format!("cannot copy {} to {}", program.display(), self.dir.display());
+        let doing = || {
+            format!(
+                "cannot copy {} to {}",
+                program.display(),
+                self.dir.display()
+            )
+        };
         super::make_shared_dir(&self.dir)?;
-        let copy = self.dir.join(PROGRAM);
         let mut changed = false;
-        if !same_program(program, &copy) {
-            let temporary = self.dir.join(format!("{PROGRAM}.{}.tmp", std::process::id()));
-            let _ = fs::remove_file(&temporary);
-            fs::copy(program, &temporary).doing(ErrorKind::Io, doing)?;
-            let modified = fs::metadata(program)
-                .and_then(|meta| meta.modified())
-                .doing(ErrorKind::Io, doing)?;
-            OpenOptions::new()
-                .write(true)
-                .open(&temporary)
-                .and_then(|file| {
-                    file.set_modified(modified)?;
-                    file.sync_all()
-                })
-                .doing(ErrorKind::Io, doing)?;
-            fs::rename(&temporary, &copy).doing(ErrorKind::Io, doing)?;
+        if !same_program(program, &self.copy()) {
+            self.copy_program(program).doing(ErrorKind::Io, doing)?;
             changed = true;
         }
         let names = Event::ALL.iter().map(|event| event.name());
-        for name in names.chain([TRIPWIRE]) {
-            let link = self.called(name);
-            if fs::read_link(&link).is_ok_and(|to| to == Path::new(PROGRAM)) {
+        let links = names
+            .chain([TRIPWIRE])
+            .map(|name| (self.called(name), PathBuf::from(PROGRAM)))
+            .chain([(self.called(SOURCE), program.to_path_buf())]);
+        for (link, target) in links {
+            if fs::read_link(&link).is_ok_and(|to| to == target) {
                 continue;
             }
             let _ = fs::remove_file(&link);
-            symlink(PROGRAM, &link).doing(ErrorKind::Io, doing)?;
+            symlink(target, &link).doing(ErrorKind::Io, doing)?;
             changed = true;
         }
-        changed |= self.write(&self.hooks_config(), &self.hooks_text())?;
-        changed |= self.write(&self.tripwire_config(), &self.tripwire_text())?;
+        changed |= write_if_other(&self.hooks_config(), &self.hooks_text())?;
+        changed |= write_if_other(&self.tripwire_config(), &self.tripwire_text())?;
         Ok(changed)
     }
 
-    fn write(&self, path: &Path, text: &[u8]) -> Result<bool> {
-        if disk::read_if_there(path)?.as_deref() == Some(text) {
-            return Ok(false);
+    fn copy_program(&self, program: &Path) -> std::io::Result<()> {
+        let temporary = self
+            .dir
+            .join(format!("{PROGRAM}.{}.tmp", std::process::id()));
+        let _ = fs::remove_file(&temporary);
+        // A test's program is large, and each test has a directory of its own.
+        if cfg!(debug_assertions) && process::variable("HOLDPOINT_TEST_LINK_PROGRAM").is_some() {
+            symlink(program, &temporary)?;
+            return fs::rename(&temporary, self.copy());
         }
-        disk::replace(path, text, 0o644, Durability::Synced)?;
-        Ok(true)
+        fs::copy(program, &temporary)?;
+        let file = OpenOptions::new().write(true).open(&temporary)?;
+        file.set_modified(fs::metadata(program)?.modified()?)?;
+        file.set_permissions(fs::Permissions::from_mode(0o555))?;
+        file.sync_all()?;
+        fs::rename(&temporary, self.copy())
     }
 
     fn hooks_text(&self) -> Vec<u8> {
@@ -119,11 +149,29 @@ impl Programs {
     }
 
     fn tripwire_text(&self) -> Vec<u8> {
-        let mut text = b"# holdpoint: called by git before it changes files\n[core]\n\tfsmonitor = ".to_vec();
+        let mut text =
+            b"# holdpoint: called by git before it changes files\n[core]\n\tfsmonitor = ".to_vec();
         text.extend_from_slice(&command_value(&self.called(TRIPWIRE)));
         text.extend_from_slice(b"\n\tfsmonitorHookVersion = 2\n");
         text
     }
+}
+
+fn write_if_other(path: &Path, text: &[u8]) -> Result<bool> {
+    if disk::read_if_there(path)?.as_deref() == Some(text) {
+        return Ok(false);
+    }
+    disk::replace(path, text, 0o644, Durability::Synced)?;
+    Ok(true)
+}
+
+/// The program that this copy was made from, where it has been exchanged for another since.
+///
+/// `own` is the copy that runs; `None` for a program that is no copy, or is up to date.
+#[must_use]
+pub fn newer_than(own: &Path) -> Option<PathBuf> {
+    let source = fs::read_link(own.with_file_name(SOURCE)).ok()?;
+    (super::is_executable(&source) && !same_program(&source, own)).then_some(source)
 }
 
 /// Returns true when the copy has the program's size and time.
@@ -276,8 +324,7 @@ fn write_locked(file: &Path, bytes: &[u8]) -> Result<()> {
             .hint(format!("if none is running: rm {}", lock.display())));
         }
         Err(error) => {
-            return Err(error)
-                .doing(ErrorKind::Io, || format!("cannot write {}", file.display()));
+            return Err(error).doing(ErrorKind::Io, || format!("cannot write {}", file.display()));
         }
     };
     let written = held

@@ -64,12 +64,7 @@ fn prior_path(hook: &Path, layer: usize) -> PathBuf {
 ///
 /// # Errors
 /// When the directory cannot be written, or holds something that is no file.
-pub fn install(
-    dir: &Path,
-    event: Event,
-    receipt: &mut Receipt,
-    note: &Path,
-) -> Result<Change> {
+pub fn install(dir: &Path, event: Event, receipt: &mut Receipt, note: &Path) -> Result<Change> {
     let hook = dir.join(event.name());
     let present = fs::symlink_metadata(&hook).ok();
     if present.as_ref().is_some_and(fs::Metadata::is_dir) {
@@ -145,18 +140,19 @@ pub fn uninstall(receipt: &Receipt) -> Result<Vec<String>> {
             .prior
             .as_ref()
             .filter(|prior| fs::symlink_metadata(prior).is_ok());
-        if let (Some(prior), true) = (prior, !hook.before.is_empty()) {
-            if fingerprint(prior)? != hook.before {
-                left.push(format!(
-                    "{} has changed since it was moved aside; it goes back as it is now",
-                    prior.display()
-                ));
-            }
+        if let Some(prior) = prior
+            && fingerprint(prior)? != hook.before
+        {
+            left.push(format!(
+                "{} has changed since it was moved aside; it goes back as it is now",
+                prior.display()
+            ));
         }
         match (find_ours(&hook.path), prior) {
             (Some(place), Some(prior)) => rename(prior, &place)?,
-            (Some(place), None) => fs::remove_file(&place)
-                .doing(ErrorKind::Io, || format!("cannot remove {}", place.display()))?,
+            (Some(place), None) => fs::remove_file(&place).doing(ErrorKind::Io, || {
+                format!("cannot remove {}", place.display())
+            })?,
             (None, Some(prior)) if fs::symlink_metadata(&hook.path).is_err() => {
                 rename(prior, &hook.path)?;
             }
@@ -202,9 +198,9 @@ pub fn event_of(name: &OsStr) -> Option<&'static str> {
     super::KNOWN
         .iter()
         .filter(|known| {
-            bytes
-                .strip_prefix(known.as_bytes())
-                .is_some_and(|rest| rest.is_empty() || DISPLACED.iter().any(|s| rest == s.as_bytes()))
+            bytes.strip_prefix(known.as_bytes()).is_some_and(|rest| {
+                rest.is_empty() || DISPLACED.iter().any(|s| rest == s.as_bytes())
+            })
         })
         .max_by_key(|known| known.len())
         .copied()
@@ -282,10 +278,10 @@ impl Form {
             Self::Shim => {
                 files::replace(hook, &shim(program, event), 0o755, Durability::Synced)?;
                 // The umask may have taken the execute bits that git asks for.
-                fs::set_permissions(hook, fs::Permissions::from_mode(0o755)).doing(
-                    ErrorKind::Io,
-                    || format!("cannot make {} executable", hook.display()),
-                )
+                fs::set_permissions(hook, fs::Permissions::from_mode(0o755))
+                    .doing(ErrorKind::Io, || {
+                        format!("cannot make {} executable", hook.display())
+                    })
             }
             Self::Link => {
                 let mut name = hook.file_name().unwrap_or_default().to_os_string();
@@ -339,6 +335,9 @@ mod tests {
         let text = shim(Path::new("/o'b/holdpoint-hook"), Event::PreCommit);
         let text = String::from_utf8_lossy(&text);
         assert!(text.contains("bin='/o'\\''b/holdpoint-hook'\n"), "{text}");
-        assert!(text.contains("git --as \"$0\" pre-commit \"$@\"\n"), "{text}");
+        assert!(
+            text.contains("git --as \"$0\" pre-commit \"$@\"\n"),
+            "{text}"
+        );
     }
 }

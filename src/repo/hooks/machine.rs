@@ -60,10 +60,7 @@ impl Scope {
             Self::Global => Ok(env.state_home()?.join("machine")),
             Self::System => {
                 let file = system_file(env)?;
-                Ok(file
-                    .parent()
-                    .unwrap_or(Path::new("/etc"))
-                    .join("holdpoint"))
+                Ok(file.parent().unwrap_or(Path::new("/etc")).join("holdpoint"))
             }
         }
     }
@@ -82,7 +79,10 @@ fn global_file(env: &Env) -> Result<PathBuf> {
         return Ok(env.cwd().join(path));
     }
     let home = env.home().ok_or_else(|| {
-        Error::new(ErrorKind::Config, "cannot find the global configuration: HOME is not set")
+        Error::new(
+            ErrorKind::Config,
+            "cannot find the global configuration: HOME is not set",
+        )
     })?;
     let at_home = home.join(".gitconfig");
     let xdg = env
@@ -133,16 +133,16 @@ pub fn install(env: &Env, scope: Scope, program: &Path, git: GitVersion) -> Resu
         Receipt::read(&note)?.unwrap_or_else(|| Receipt::new(mode, program.to_path_buf()));
     super::make_shared_dir(&dir)?;
     let file = scope.config_file(env)?;
+    let programs = Programs::below(&dir);
     let (changed, text) = match mode {
         Mode::Config => {
-            let programs = Programs::below(&dir);
             let changed = programs.refresh(program)?;
             (changed, config::include_of(&programs.hooks_config()))
         }
         Mode::Files => {
             let hooks = dir.join(DIRECTORY);
             may_send_hooks(env, scope, &hooks)?;
-            let changed = link_all(&hooks, program)?;
+            let changed = programs.refresh(program)? | link_all(&hooks, &programs.copy())?;
             let path = config::quoted(hooks.as_os_str().as_bytes());
             let text = [b"[core]\n\thooksPath = ".as_slice(), &path, b"\n"].concat();
             (changed, text)
@@ -172,8 +172,9 @@ pub fn uninstall(env: &Env, scope: Scope) -> Result<Option<Vec<String>>> {
         };
         match removed {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(error)
-                    .doing(ErrorKind::Io, || format!("cannot remove {}", part.display()));
+                return Err(error).doing(ErrorKind::Io, || {
+                    format!("cannot remove {}", part.display())
+                });
             }
             _ => {}
         }

@@ -9,6 +9,7 @@
 pub mod config;
 mod event;
 pub mod files;
+pub mod install;
 pub mod machine;
 pub mod place;
 mod receipt;

@@ -9,7 +9,13 @@ use crate::repo::{Git, Workspace};
 /// When git does not answer.
 pub fn present(workspace: &Workspace) -> Result<Option<(String, String)>> {
     let answer = Git::at(workspace)
-        .args(["config", "--show-scope", "--null", "--get-all", "core.fsmonitor"])
+        .args([
+            "config",
+            "--show-scope",
+            "--null",
+            "--get-all",
+            "core.fsmonitor",
+        ])
         .output()?;
     let mut words = answer.stdout.split(|byte| *byte == 0);
     let mut last = None;

@@ -1,0 +1,94 @@
+//! `holdpoint-hook git`: one call of one hook, from git's arguments to an exit status.
+
+use super::GitCall;
+use super::chain::Chained;
+use crate::error::{Context as _, ErrorKind, Result};
+use crate::exit::ExitStatus;
+use crate::repo::hooks::Event;
+use crate::sys::{out, process};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Runs the hook that was there before, then ours.
+pub(super) fn run(call: &GitCall) -> ExitCode {
+    match chained_then_ours(call) {
+        Ok(code) => code,
+        Err(error) => {
+            out::note(format!("holdpoint: {error}"));
+            let observes = Event::parse(&call.name).is_some_and(|event| !event.refuses());
+            if observes {
+                ExitStatus::Passed.into()
+            } else {
+                ExitStatus::from(error.kind()).into()
+            }
+        }
+    }
+}
+
+fn chained_then_ours(call: &GitCall) -> Result<ExitCode> {
+    let event = Event::parse(&call.name).filter(|event| concerns_us(*event, call));
+    let chained = call
+        .called_as
+        .as_deref()
+        .and_then(|called_as| Chained::find(called_as, &git_dir()));
+    let Some(event) = event.filter(|_| !chained.as_ref().is_some_and(Chained::is_ours)) else {
+        return match chained {
+            None => Ok(ExitStatus::Passed.into()),
+            Some(chained) => Err(chained.replace_us(&call.args)).doing(ErrorKind::Config, || {
+                format!("cannot run the {} hook that was there before", call.name)
+            }),
+        };
+    };
+    let input = if event.reads_stdin() {
+        process::read_stdin().doing(ErrorKind::Io, || {
+            format!("cannot read what git says to {event}")
+        })?
+    } else {
+        Vec::new()
+    };
+    if let Some(chained) = chained {
+        let input = event.reads_stdin().then_some(input.as_slice());
+        let code = chained.run(&call.args, input)?;
+        if code != 0 {
+            return Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)));
+        }
+    }
+    Ok(ExitStatus::Passed.into())
+}
+
+/// Returns false for a call that has nothing to judge whatever its input.
+fn concerns_us(event: Event, call: &GitCall) -> bool {
+    match event {
+        // `preparing` (2.54) precedes the locks, `committed` and `aborted` come too late.
+        Event::ReferenceTransaction => call
+            .args
+            .first()
+            .is_some_and(|phase| phase == OsStr::new("prepared")),
+        // The third argument is 1 for a change of branches, which moved HEAD itself.
+        Event::PostCheckout => call.args.get(2).is_some_and(|flag| flag == OsStr::new("0")),
+        Event::PreCommit
+        | Event::PreMergeCommit
+        | Event::PrepareCommitMsg
+        | Event::PrePush
+        | Event::PreRebase
+        | Event::PreAutoGc => true,
+    }
+}
+
+/// The git directory as git gives it to hooks, without asking git.
+fn git_dir() -> PathBuf {
+    if let Some(dir) = process::variable("GIT_DIR") {
+        return PathBuf::from(dir);
+    }
+    let dot_git = Path::new(".git");
+    if dot_git.is_dir() {
+        return dot_git.to_path_buf();
+    }
+    let Ok(bytes) = std::fs::read(dot_git) else {
+        return PathBuf::from(".");
+    };
+    let target = bytes.strip_prefix(b"gitdir:").unwrap_or(&bytes);
+    PathBuf::from(OsStr::from_bytes(target.trim_ascii()))
+}
