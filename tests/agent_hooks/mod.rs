@@ -1,1 +1,3 @@
-//! Feature: agent hooks.
+//! Agents' hook protocols, from captured payloads and through the real program.
+
+mod payloads;
