@@ -13,3 +13,9 @@ pub fn now() -> Timestamp {
 pub fn rfc3339(at: Timestamp) -> String {
     format!("{at:.3}")
 }
+
+/// A new ULID: sortable by the time it was made.
+#[must_use]
+pub fn id() -> String {
+    ulid::Ulid::generate().to_string()
+}
