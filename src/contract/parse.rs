@@ -8,6 +8,7 @@ use super::forbidden::Forbidden;
 use super::pattern::PathPattern;
 use super::{Contract, Note, Section};
 use crate::judge::{Priority, Risk};
+use bstr::ByteSlice as _;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -55,11 +56,11 @@ impl Contract {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let before = &bytes[..error.valid_up_to()];
-            let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+            let line = 1 + before.find_iter(b"\n").count();
             Fault::new(line, "the text is not UTF-8")
         })?;
         let mut contract = Self::default();
-        let lines: Vec<&str> = text.lines().map(|line| line.trim_end()).collect();
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
         let body = contract.front_matter(&lines)?;
         for bullet in bullets(&lines, body) {
             contract.bullet(&bullet)?;
@@ -420,7 +421,7 @@ fn expressions(text: &str, line: usize) -> Vec<Forbidden> {
 /// Reads `/expression/` with what may follow it; the expression reaches to the last slash before it.
 fn slashed(text: &str, line: usize) -> Option<Forbidden> {
     let body = text.strip_prefix('/')?;
-    let ends = body.match_indices('/').map(|(at, _)| at).filter(|at| {
+    let mut ends = body.match_indices('/').map(|(at, _)| at).filter(|at| {
         let behind = &body[at + 1..];
         !body[..*at].ends_with('\\')
             && (behind.is_empty()
@@ -428,7 +429,7 @@ fn slashed(text: &str, line: usize) -> Option<Forbidden> {
                 || behind.starts_with(|c: char| c.is_whitespace() || ",;:(".contains(c))
                 || behind.starts_with("i "))
     });
-    let end = ends.filter(|at| *at > 0).last()?;
+    let end = ends.rfind(|at| *at > 0)?;
     let ignore_case = body[end + 1..].starts_with('i');
     Some(Forbidden::expression(
         &body[..end].replace("\\/", "/"),

@@ -159,7 +159,7 @@ pub(super) fn list(patterns: &[PathPattern]) -> String {
         .collect::<Vec<_>>()
         .join(", ");
     if let Some(more) = patterns.len().checked_sub(5).filter(|more| *more > 0) {
-        text.push_str(&format!(" and {more} more"));
+        text = format!("{text} and {more} more");
     }
     text
 }

@@ -322,11 +322,11 @@ fn named(text: &str, found: &mut Vec<Range<usize>>) {
         if !is_secret_name(name) {
             continue;
         }
-        if let Some(value) = value_of(text, name, at) {
-            if !is_reference(&text[value.clone()]) {
-                at = at.max(value.end);
-                found.push(value);
-            }
+        if let Some(value) = value_of(text, name, at)
+            && !is_reference(&text[value.clone()])
+        {
+            at = at.max(value.end);
+            found.push(value);
         }
     }
 }

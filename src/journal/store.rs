@@ -117,10 +117,10 @@ pub(super) fn append(workspace: &Workspace, log: Log, body: Map<String, Value>) 
     let (id, line) = chained(body, &prev);
     text.extend(line);
     (&mirror).write_all(&text).doing(ErrorKind::Io, doing)?;
-    if let Some((path, mut file)) = copy {
-        if let Err(error) = file.write_all(&text) {
-            notes.push(format!("cannot write {}: {error}", path.display()));
-        }
+    if let Some((path, mut file)) = copy
+        && let Err(error) = file.write_all(&text)
+    {
+        notes.push(format!("cannot write {}: {error}", path.display()));
     }
     drop(lock);
     mirror.sync_data().doing(ErrorKind::Io, doing)?;
@@ -179,7 +179,9 @@ fn shorten_value(value: &mut Value, keep: usize) {
         Value::Array(items) => {
             let more = items.len().saturating_sub(keep.max(1));
             items.truncate(keep.max(1));
-            items.iter_mut().for_each(|item| shorten_value(item, keep));
+            for item in items.iter_mut() {
+                shorten_value(item, keep);
+            }
             if more > 0 {
                 items.push(format!("… {more} more").into());
             }

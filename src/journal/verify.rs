@@ -184,10 +184,10 @@ pub fn repair(workspace: &Workspace, log: Log) -> Result<Vec<String>> {
     if files::read_if_there(&mirror_path)?.is_none() {
         // Only a file of the seed format, if any: there is nothing to bring together.
         let path = lines_path(workspace, log);
-        if path.is_file() {
-            if let Some(aside) = heal::torn(&open(&path)?, &path)? {
-                done.push(format!("a torn last line is kept in {}", aside.display()));
-            }
+        if path.is_file()
+            && let Some(aside) = heal::torn(&open(&path)?, &path)?
+        {
+            done.push(format!("a torn last line is kept in {}", aside.display()));
         }
         return Ok(done);
     }

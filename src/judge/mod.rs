@@ -14,6 +14,7 @@ mod policy;
 mod rule;
 mod rules;
 mod verdict;
+pub mod words;
 
 pub use action::{Action, AddedLine, After, ChangeOp, PathChange, RefChange, RefUpdate};
 pub use actor::Actor;

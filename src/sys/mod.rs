@@ -1,5 +1,7 @@
-//! The outside world, one thing a file: environment, clock, locks, files, terminal, output.
+//! The outside world, one thing a file: environment, clock, locks, files, processes, terminal, output.
 
+pub mod actor;
+pub mod ancestry;
 pub mod clock;
 pub mod env;
 pub mod failpoint;
@@ -7,3 +9,5 @@ pub mod files;
 pub mod lock;
 pub mod out;
 pub mod process;
+pub mod seal;
+pub mod terminal;

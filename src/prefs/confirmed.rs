@@ -1,0 +1,138 @@
+//! The policy that counts is the one a person last confirmed (SPEC §3).
+//!
+//! A sealed copy of the policy files lies under Holdpoint's own state, out of
+//! the worktree. It is written by `init` (what a person finds there when
+//! Holdpoint comes is taken as agreed), by `holdpoint contract confirm` and
+//! `holdpoint prefs confirm`, and by a confirmed hold on a policy file. An
+//! agent that edits or deletes the worktree's files changes nothing but what
+//! it makes stricter.
+
+use crate::contract::PLACES;
+use crate::error::{Context as _, Error, ErrorKind, Result};
+use crate::repo::Workspace;
+use crate::sys::env::Env;
+use crate::sys::lock::Lock;
+use crate::sys::seal::Seal;
+use crate::sys::{clock, files};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+/// The files of the policy, relative to the top of the main worktree.
+#[must_use]
+pub fn policy_files() -> Vec<&'static str> {
+    let mut files = PLACES.to_vec();
+    files.push(super::FILE);
+    files.push(super::COMMANDS);
+    files
+}
+
+/// The files of a policy, by their path; what is not there was not there.
+pub type Texts = BTreeMap<String, String>;
+
+/// What a person last confirmed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confirmed {
+    version: u32,
+    /// When, RFC 3339.
+    pub at: String,
+    /// In which way: `init`, `terminal`, `hold ID`, `first sight`.
+    pub by: String,
+    /// The files as they were.
+    pub files: Texts,
+    seal: String,
+}
+
+const VERSION: u32 = 1;
+const PURPOSE: &str = "policy";
+
+impl Confirmed {
+    /// Reads it; `None` where nothing was ever settled.
+    ///
+    /// # Errors
+    /// When it is damaged, or was not written by Holdpoint for this repository.
+    pub fn read(env: &Env, workspace: &Workspace) -> Result<Option<Self>> {
+        let path = path(workspace);
+        let Some(bytes) = files::read_if_there(&path)? else {
+            return Ok(None);
+        };
+        let damaged = |why: &str| {
+            Error::new(
+                ErrorKind::Damaged,
+                format!("the confirmed policy {} {why}", path.display()),
+            )
+            .hint("look at the files under .ccg, then confirm them: holdpoint contract confirm")
+        };
+        let confirmed: Self =
+            serde_json::from_slice(&bytes).map_err(|error| damaged("is damaged").because(error))?;
+        if confirmed.version != VERSION {
+            return Err(damaged("was written by another version of Holdpoint"));
+        }
+        let seal = Seal::open(env)?;
+        if !seal.fits(
+            &confirmed.seal,
+            PURPOSE,
+            &confirmed.parts(workspace).each_ref().map(Vec::as_slice),
+        ) {
+            return Err(damaged("was changed by something else than Holdpoint"));
+        }
+        Ok(Some(confirmed))
+    }
+
+    fn parts(&self, workspace: &Workspace) -> [Vec<u8>; 4] {
+        [
+            workspace.main_root().as_os_str().as_bytes().to_vec(),
+            self.at.clone().into_bytes(),
+            self.by.clone().into_bytes(),
+            serde_json::to_vec(&self.files).unwrap_or_default(),
+        ]
+    }
+}
+
+/// Makes the given files the policy that counts. The caller has seen to it that a person agrees.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn adopt(env: &Env, workspace: &Workspace, texts: Texts, by: &str) -> Result<()> {
+    workspace.make_state()?;
+    let dir = workspace.state.join("policy");
+    files::make_private_dir(&dir)?;
+    let _lock = Lock::wait(&dir.join("lock"))?;
+    let mut confirmed = Confirmed {
+        version: VERSION,
+        at: clock::rfc3339(clock::now()),
+        by: by.to_owned(),
+        files: texts,
+        seal: String::new(),
+    };
+    confirmed.seal = Seal::open(env)?.of(
+        PURPOSE,
+        &confirmed.parts(workspace).each_ref().map(Vec::as_slice),
+    );
+    let json = serde_json::to_vec_pretty(&confirmed).doing(ErrorKind::Internal, || {
+        "cannot write the confirmed policy".to_owned()
+    })?;
+    files::replace(&path(workspace), &json, 0o600, files::Durability::Synced)
+}
+
+/// The policy files as they are in a worktree.
+///
+/// # Errors
+/// When one is there and cannot be read as text.
+pub fn texts_in(root: &Path) -> Result<Texts> {
+    let mut texts = Texts::new();
+    for name in policy_files() {
+        if let Some(bytes) = files::read_if_there(&root.join(name))? {
+            let text = String::from_utf8(bytes).doing(ErrorKind::Config, || {
+                format!("cannot read {name}: it is not UTF-8 text")
+            })?;
+            texts.insert(name.to_owned(), text);
+        }
+    }
+    Ok(texts)
+}
+
+fn path(workspace: &Workspace) -> std::path::PathBuf {
+    workspace.state.join("policy").join("confirmed.json")
+}

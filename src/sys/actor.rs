@@ -1,0 +1,561 @@
+//! Tells an agent from a person: by marks in the environment and by the parents.
+//!
+//! [`detect`] answers for every action and errs towards a person, who is asked
+//! less. [`person`] answers for confirmations and errs the other way.
+
+use super::ancestry::{self, Process};
+use super::env::Env;
+use super::terminal::Terminal;
+use crate::judge::Actor;
+use bstr::{BStr, BString, ByteSlice as _};
+
+/// Variables that only an agent's tools see, with the agent's name; an empty
+/// name means that the value is the name.
+const MARKS: &[(&str, &str)] = &[
+    ("HOLDPOINT_RUN", "agent"),
+    ("HOLDPOINT_AGENT", ""),
+    ("CLAUDECODE", "claude"),
+    ("CLAUDE_CODE_SESSION_ID", "claude"),
+    ("CLAUDE_CODE_ENTRYPOINT", "claude"),
+    ("CODEX_SESSION_ID", "codex"),
+    ("CODEX_THREAD_ID", "codex"),
+    ("CODEX_TOOL_CALL_ID", "codex"),
+    ("CODEX_CI", "codex"),
+    ("CODEX_SANDBOX", "codex"),
+    ("CODEX_SANDBOX_NETWORK_DISABLED", "codex"),
+    ("GEMINI_CLI", "gemini"),
+    ("GEMINI_SESSION_ID", "gemini"),
+    ("COPILOT_CLI", "copilot"),
+    ("COPILOT_AGENT_SESSION_ID", "copilot"),
+    ("COPILOT_HOOK_DIR", "copilot"),
+    ("OPENCODE", "opencode"),
+    ("OPENCODE_PID", "opencode"),
+    ("CURSOR_AGENT", "cursor"),
+    ("CLINE_ACTIVE", "cline"),
+    ("GOOSE_TERMINAL", "goose"),
+    ("AUGMENT_AGENT", "augment"),
+    ("ANTIGRAVITY_AGENT", "antigravity"),
+    // Claude Code's own, which Gemini and Copilot set for their hooks too.
+    ("CLAUDE_PROJECT_DIR", "agent"),
+    ("AI_AGENT", ""),
+];
+
+/// Variables that hold an agent's session id.
+const SESSIONS: &[&str] = &[
+    "HOLDPOINT_SESSION",
+    "CLAUDE_CODE_SESSION_ID",
+    "CODEX_THREAD_ID",
+    "CODEX_SESSION_ID",
+    "GEMINI_SESSION_ID",
+    "COPILOT_AGENT_SESSION_ID",
+];
+
+/// Agents by the name of their program, with the name we give them.
+const PROGRAMS: &[(&str, &str)] = &[
+    ("claude", "claude"),
+    ("claude-code", "claude"),
+    ("codex", "codex"),
+    ("codex-cli", "codex"),
+    ("gemini", "gemini"),
+    ("gemini-cli", "gemini"),
+    ("copilot", "copilot"),
+    ("copilot-cli", "copilot"),
+    ("opencode", "opencode"),
+    ("opencode-ai", "opencode"),
+    ("cursor-agent", "cursor"),
+    ("aider", "aider"),
+    ("goose", "goose"),
+    ("amp", "amp"),
+    ("cline", "cline"),
+    ("crush", "crush"),
+    ("qwen", "qwen"),
+    ("droid", "droid"),
+    ("auggie", "augment"),
+    ("kiro-cli", "kiro"),
+    ("openhands", "openhands"),
+    ("holdpoint-run", "agent"),
+];
+
+/// Programs that run another program's text: what they run is what counts.
+const INTERPRETERS: &[&str] = &[
+    "node",
+    "nodejs",
+    "bun",
+    "deno",
+    "python",
+    "python3",
+    "ruby",
+    "tsx",
+    "npx",
+    "npm",
+    "pnpm",
+    "yarn",
+    "uv",
+    "uvx",
+    "pipx",
+    "MainThread",
+];
+
+/// Says who acts.
+#[must_use]
+pub fn detect(env: &Env) -> Actor {
+    if let Some(mark) = mark_in(env) {
+        return Actor::Agent {
+            name: mark.agent,
+            session: session(env),
+        };
+    }
+    let above = ancestry::this().map_or_else(Vec::new, |own| ancestry::above(env, &own));
+    for process in &above {
+        if let Some(found) = agent(process) {
+            return Actor::Agent {
+                name: found.agent,
+                session: session(env),
+            };
+        }
+    }
+    Actor::Person {
+        terminal: Terminal::open().is_some(),
+    }
+}
+
+/// The agent's session id, where its environment names it.
+#[must_use]
+pub fn session(env: &Env) -> Option<String> {
+    SESSIONS
+        .iter()
+        .find_map(|name| env.text(name))
+        .map(str::to_owned)
+}
+
+/// Something by which an agent is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The agent's name.
+    pub agent: String,
+    /// What shows it, in one clause.
+    pub by: String,
+}
+
+/// The agent's mark in an environment.
+fn mark_in(env: &Env) -> Option<Mark> {
+    let name = MARKS.iter().find_map(|(name, agent)| {
+        let value = env.text(name).filter(|value| is_set(value))?;
+        Some((*name, known(agent, value)))
+    });
+    let generic = || {
+        env.text("AGENT")
+            .and_then(generic_agent)
+            .map(|agent| ("AGENT", agent))
+    };
+    let (by, mut agent) = name.or_else(generic)?;
+    // A wrapped run knows its agent's name better than the mark of the run.
+    if let Some(own) = env.text("HOLDPOINT_AGENT") {
+        own.clone_into(&mut agent);
+    }
+    Some(Mark {
+        agent,
+        by: format!("{by} is set in the environment"),
+    })
+}
+
+fn is_set(value: &str) -> bool {
+    !matches!(value, "" | "0" | "false")
+}
+
+/// The agent's name: the table's, or what the value says.
+fn known(agent: &str, value: &str) -> String {
+    if !agent.is_empty() {
+        return agent.to_owned();
+    }
+    let value = value
+        .trim_end_matches("_agent")
+        .trim_end_matches("_harness");
+    let name: String = value
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric() || "-_".contains(*c))
+        .take(40)
+        .collect();
+    PROGRAMS
+        .iter()
+        .find(|(program, _)| *program == name || name.starts_with(&format!("{program}-")))
+        .map_or_else(
+            || {
+                if name.is_empty() {
+                    "agent".to_owned()
+                } else {
+                    name.clone()
+                }
+            },
+            |(_, agent)| (*agent).to_owned(),
+        )
+}
+
+/// `AGENT` is a common name; it counts only as a flag or with an agent's name.
+fn generic_agent(value: &str) -> Option<String> {
+    if matches!(value, "1" | "true") {
+        return Some("agent".to_owned());
+    }
+    PROGRAMS
+        .iter()
+        .find(|(program, _)| *program == value)
+        .map(|(_, agent)| (*agent).to_owned())
+}
+
+/// Says by what a process is known as an agent's: its program, or its environment.
+#[must_use]
+pub fn agent(process: &Process) -> Option<Mark> {
+    if let Some(agent) = program(process) {
+        return Some(Mark {
+            agent: agent.to_owned(),
+            by: format!("process {} is {agent}", process.pid),
+        });
+    }
+    let environment = process.environment()?;
+    let value = |wanted: &str| {
+        environment
+            .iter()
+            .find(|(name, _)| name == wanted)
+            .and_then(|(_, value)| value.to_str().ok())
+    };
+    let (name, agent) = MARKS
+        .iter()
+        .find_map(|(name, agent)| {
+            let value = value(name).filter(|value| is_set(value))?;
+            Some((*name, known(agent, value)))
+        })
+        .or_else(|| Some(("AGENT", generic_agent(value("AGENT")?)?)))?;
+    Some(Mark {
+        agent,
+        by: format!("process {} was started with {name}", process.pid),
+    })
+}
+
+/// The agent that a process's program is.
+fn program(process: &Process) -> Option<&'static str> {
+    if let Some(agent) = by_name(process.name.as_bstr()) {
+        return Some(agent);
+    }
+    let arguments = process.arguments();
+    let first = base(arguments.first()?.as_bstr());
+    if let Some(agent) = by_name(first) {
+        return Some(agent);
+    }
+    let is_interpreter = INTERPRETERS.iter().any(|name| {
+        first == *name
+            || process.name == *name
+            || first
+                .strip_prefix(name.as_bytes())
+                .is_some_and(|rest| rest.iter().all(|b| b.is_ascii_digit() || *b == b'.'))
+    });
+    if !is_interpreter {
+        return None;
+    }
+    // The script is the first argument that is no option; `-m NAME` names a module.
+    let script = arguments.iter().skip(1).find(|argument| {
+        !argument.starts_with(b"-")
+            && !matches!(
+                argument.as_slice(),
+                b"exec" | b"run" | b"x" | b"dlx" | b"tool"
+            )
+    })?;
+    by_name(base(script.as_bstr())).or_else(|| {
+        script
+            .split_str("/")
+            .find_map(|part| by_name(part.as_bstr()))
+            .filter(|_| {
+                script.contains_str("node_modules")
+                    || script.contains_str("site-packages")
+                    || script.starts_with(b"@")
+            })
+    })
+}
+
+fn base(path: &BStr) -> &BStr {
+    path.rsplit_str("/").next().unwrap_or_default().as_bstr()
+}
+
+fn by_name(name: &BStr) -> Option<&'static str> {
+    let name = [".js", ".mjs", ".cjs", ".py", ".exe"]
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending.as_bytes()))
+        .unwrap_or(name);
+    PROGRAMS.iter().find_map(|(program, agent)| {
+        let rest = name.strip_prefix(program.as_bytes())?;
+        // `codex-x86_64-unknown-linux-musl`, `opencode-linux-x64`, `codex@0.1`
+        let built = ["-x86_64", "-aarch64", "-arm64", "-linux", "-darwin", "@"]
+            .iter()
+            .any(|ending| rest.starts_with(ending.as_bytes()));
+        (rest.is_empty() || built).then_some(*agent)
+    })
+}
+
+/// Proves that a person sits at the controlling terminal.
+///
+/// # Errors
+/// With what speaks against it, in one clause.
+pub fn person(env: &Env) -> Result<Terminal, String> {
+    let terminal =
+        Terminal::open().ok_or("there is no controlling terminal (/dev/tty) to ask on")?;
+    if let Some(mark) = mark_in(env) {
+        return Err(mark.by);
+    }
+    let own = ancestry::this().ok_or("/proc cannot be read")?;
+    let above = ancestry::above(env, &own);
+    if let Some(mark) = above.iter().find_map(agent) {
+        return Err(format!("an agent is among the parents: {}", mark.by));
+    }
+    if let Some(timer) = above.iter().find(|process| is_timer(process)) {
+        return Err(format!(
+            "this was started by {} (process {})",
+            timer.name, timer.pid
+        ));
+    }
+    if !terminal.is_in_front() {
+        return Err("this process is not in the foreground of the terminal".to_owned());
+    }
+    holder::check(env, &own)?;
+    Ok(terminal)
+}
+
+/// Programs that start others when nobody is there.
+fn is_timer(process: &Process) -> bool {
+    matches!(
+        process.name.as_slice(),
+        b"cron" | b"crond" | b"atd" | b"anacron" | b"fcron" | b"systemd-run"
+    )
+}
+
+mod holder {
+    //! Who is at the other end of the terminal: whoever holds the master writes our input.
+
+    use super::{agent, ancestry};
+    use crate::sys::ancestry::Process;
+    use crate::sys::env::Env;
+    use bstr::ByteSlice as _;
+    use std::fs;
+
+    /// Programs that only ever type for somebody else.
+    const TYPISTS: &[&str] = &[
+        "script",
+        "scriptreplay",
+        "expect",
+        "autoexpect",
+        "unbuffer",
+        "socat",
+        "empty",
+        "faketty",
+        "ptyget",
+        "reptyr",
+        "dtach-send",
+    ];
+
+    /// Programs behind which a person sits although nobody started them from a shell.
+    const TERMINALS: &[&str] = &[
+        "tmux",
+        "screen",
+        "SCREEN",
+        "zellij",
+        "abduco",
+        "dtach",
+        "sshd",
+        "dropbear",
+        "mosh-server",
+        "login",
+        "sudo",
+        "su",
+        "gnome-terminal",
+        "konsole",
+        "xterm",
+        "urxvt",
+        "rxvt",
+        "alacritty",
+        "kitty",
+        "wezterm",
+        "foot",
+        "ghostty",
+        "st",
+        "terminator",
+        "tilix",
+        "xfce4-terminal",
+        "mate-terminal",
+        "lxterminal",
+        "qterminal",
+        "guake",
+        "yakuake",
+        "ptyxis",
+        "kgx",
+        "cool-retro-term",
+        "terminology",
+        "sakura",
+        "termite",
+        "rio",
+        "warp",
+        "tabby",
+        "hyper",
+        "code",
+        "codium",
+        "code-server",
+        "cursor",
+        "zed",
+        "emacs",
+        "vim",
+        "nvim",
+        "java",
+        "idea",
+        "ttyd",
+        "gotty",
+        "wetty",
+        "contour",
+        "deepin-terminal",
+        "node",
+        "electron",
+        "containerd",
+        "containerd-shim",
+        "conmon",
+        "dockerd",
+        "init",
+        "wslhost",
+    ];
+
+    /// The first and last device major number of pseudo-terminals (Linux `devices.txt`).
+    const PTY_MAJORS: std::ops::RangeInclusive<u32> = 136..=143;
+
+    /// Refuses a terminal whose input an agent or a program could be writing.
+    pub(super) fn check(env: &Env, own: &Process) -> Result<(), String> {
+        let Some(index) = pty_index(own.terminal) else {
+            // A console: its keyboard writes the input.
+            return Ok(());
+        };
+        let root = ancestry::root(env);
+        let everybody = ancestry::all();
+        for holder in everybody.iter().filter(|process| holds(process, index)) {
+            if Some(holder.pid) == root {
+                continue;
+            }
+            one(env, holder)?;
+            if is(holder, &["tmux"]) {
+                nobody_types(&everybody)?;
+            }
+        }
+        if loops_back(env)
+            && everybody
+                .iter()
+                .filter(|p| is_ours(p))
+                .any(|p| agent(p).is_some())
+        {
+            return Err(
+                "this session came from this machine itself by ssh while an agent is running"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    fn one(env: &Env, holder: &Process) -> Result<(), String> {
+        let who = format!("{} (process {})", holder.name, holder.pid);
+        if is(holder, TYPISTS) {
+            return Err(format!("the terminal's input is written by {who}"));
+        }
+        if let Some(mark) = agent(holder) {
+            return Err(format!("the terminal belongs to an agent: {}", mark.by));
+        }
+        let above = ancestry::above(env, holder);
+        if let Some(mark) = above.iter().find_map(agent) {
+            return Err(format!(
+                "the terminal belongs to {who}, which an agent started: {}",
+                mark.by
+            ));
+        }
+        let orphaned = above.is_empty() && Some(holder.parent) != ancestry::root(env);
+        if orphaned && !is(holder, TERMINALS) {
+            return Err(format!(
+                "the terminal belongs to {who}, which nobody's session started and which is no terminal program known here"
+            ));
+        }
+        Ok(())
+    }
+
+    /// A tmux server with no client shows its panes to nobody: only a program can be typing.
+    fn nobody_types(everybody: &[Process]) -> Result<(), String> {
+        let watched = everybody
+            .iter()
+            .any(|process| process.name.starts_with(b"tmux: client"));
+        if watched {
+            return Ok(());
+        }
+        match everybody.iter().filter(|p| is_ours(p)).find_map(agent) {
+            Some(mark) => Err(format!(
+                "no client is attached to tmux, and an agent could be typing: {}",
+                mark.by
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn is_ours(process: &Process) -> bool {
+        process.user() == Some(rustix::process::getuid().as_raw())
+    }
+
+    /// Compares the kernel's name, which is cut at 15 bytes and may say more (`tmux: server`).
+    fn is(process: &Process, names: &[&str]) -> bool {
+        let name = process.name.as_bstr();
+        let first = name.split_str(":").next().unwrap_or_default();
+        names.iter().any(|known| {
+            let known = known.as_bytes();
+            first == known
+                || (known.len() >= 13 && known.starts_with(first) && first.len() >= 13)
+                || (first.len() == 15 && known.len() > 8 && first.starts_with(known))
+        })
+    }
+
+    /// The number of a pseudo-terminal, from its device number as `/proc/PID/stat` gives it.
+    fn pty_index(device: i32) -> Option<u32> {
+        let device = u32::from_ne_bytes(device.to_ne_bytes());
+        let major = (device >> 8) & 0xfff;
+        let minor = (device & 0xff) | ((device >> 12) & 0xf_ff00);
+        PTY_MAJORS
+            .contains(&major)
+            .then(|| (major - PTY_MAJORS.start()) * 256 + minor)
+    }
+
+    /// Returns true for a process that has the master of pseudo-terminal `index` open.
+    fn holds(process: &Process, index: u32) -> bool {
+        let wanted = format!("tty-index:\t{index}");
+        process.open_files().iter().any(|file| {
+            fs::read_link(file).is_ok_and(|target| {
+                target.as_os_str() == "/dev/ptmx" || target.as_os_str() == "/dev/pts/ptmx"
+            }) && file
+                .file_name()
+                .and_then(|fd| {
+                    fs::read_to_string(format!(
+                        "/proc/{}/fdinfo/{}",
+                        process.pid,
+                        fd.to_string_lossy()
+                    ))
+                    .ok()
+                })
+                .is_some_and(|info| info.lines().any(|line| line == wanted))
+        })
+    }
+
+    /// Returns true for an ssh session whose client is this machine.
+    fn loops_back(env: &Env) -> bool {
+        env.text("SSH_CONNECTION").is_some_and(|connection| {
+            let mut parts = connection.split_whitespace();
+            let (client, server) = (parts.next(), parts.nth(1));
+            client.is_some_and(|client| {
+                client.starts_with("127.") || client == "::1" || Some(client) == server
+            })
+        })
+    }
+}
+
+/// Names an agent for messages: what `detect` would call it.
+#[must_use]
+pub fn agent_names() -> Vec<BString> {
+    PROGRAMS
+        .iter()
+        .map(|(program, _)| (*program).into())
+        .collect()
+}
