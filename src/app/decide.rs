@@ -1,17 +1,539 @@
 //! `holdpoint decide`: validates agents' structured decisions.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::decisions::{
+    self, Change, DecisionType, Expected, Fault, Intent, Known, MAX_BYTES, Report, Unchecked,
+    documents::{self, Document, Form},
+    json, queue,
+};
+use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
+use crate::repo::Workspace;
 use crate::sys::env::Env;
+use crate::sys::{files, out};
+use serde::Serialize;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// The most that one call reads; one decision alone may take a mebibyte.
+const MAX_INPUT: u64 = 256 * MAX_BYTES as u64;
+
+/// How much output is gathered before it is written.
+const CHUNK: usize = 64 * 1024;
 
 /// Arguments of `holdpoint decide`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+#[command(arg_required_else_help = true)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Validates decisions: one object, an array, or JSON Lines.
+    Validate(ValidateArgs),
+    /// Puts simultaneous decisions in order, the most urgent first.
+    Queue(QueueArgs),
+    /// Prints the JSON Schema of a decision type.
+    Schema(SchemaArgs),
+    /// Lists which decisions each intent may lead to.
+    Intents(IntentsArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct Source {
+    /// The file with the decisions; `-` reads standard input.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// What exists and is allowed, as JSON; `.ccg/decisions.json` where there is one.
+    #[arg(long, value_name = "FILE")]
+    known: Option<PathBuf>,
+    /// The nodes run in a sandbox: code and commands are confined there.
+    #[arg(long)]
+    sandboxed: bool,
+    /// Prints JSON, in the form of the input: an object, an array, or lines.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct ValidateArgs {
+    #[command(flatten)]
+    source: Source,
+    /// Repairs what can be repaired, says what changed, and validates again.
+    #[arg(long)]
+    correct: bool,
+    /// The type that the decisions should have.
+    #[arg(long = "type", value_name = "TYPE", value_parser = decision_type)]
+    kind: Option<DecisionType>,
+    /// The intent that the decisions answer (GREETING, SIMPLE_QUERY, …).
+    #[arg(long, value_name = "INTENT", value_parser = intent)]
+    intent: Option<Intent>,
+}
+
+#[derive(Debug, clap::Args)]
+struct QueueArgs {
+    #[command(flatten)]
+    source: Source,
+}
+
+#[derive(Debug, clap::Args)]
+struct SchemaArgs {
+    /// The decision type; all ten in one schema when left out.
+    #[arg(value_name = "TYPE", value_parser = decision_type)]
+    kind: Option<DecisionType>,
+}
+
+#[derive(Debug, clap::Args)]
+struct IntentsArgs {
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+fn decision_type(word: &str) -> std::result::Result<DecisionType, String> {
+    DecisionType::from_any_case(word).ok_or_else(|| {
+        let words: Vec<&str> = DecisionType::ALL.iter().map(|kind| kind.word()).collect();
+        format!("the types are {}", words.join(", "))
+    })
+}
+
+fn intent(word: &str) -> std::result::Result<Intent, String> {
+    Intent::from_word(word).ok_or_else(|| {
+        let words: Vec<&str> = Intent::ALL.iter().map(|intent| intent.word()).collect();
+        format!("the intents are {}", words.join(", "))
+    })
+}
 
 /// Runs the command.
-pub(super) fn run(_env: &Env, _args: &Args) -> Result<ExitStatus> {
-    Err(Error::new(
-        ErrorKind::Usage,
-        "`holdpoint decide` is not there yet",
-    ))
+pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
+    match &args.command {
+        Command::Validate(args) => validate(env, args),
+        Command::Queue(args) => order(env, args),
+        Command::Schema(args) => {
+            let schema = args
+                .kind
+                .map_or_else(decisions::schema_of_all, decisions::schema);
+            out::line(format!("{schema:#}"));
+            Ok(ExitStatus::Passed)
+        }
+        Command::Intents(args) => {
+            intents(args);
+            Ok(ExitStatus::Passed)
+        }
+    }
+}
+
+/// What is answered for one decision.
+#[derive(Serialize)]
+struct Answer<'r> {
+    index: usize,
+    line: usize,
+    action_type: Option<&'static str>,
+    valid: bool,
+    event: &'static str,
+    errors: &'r [Fault],
+    #[serde(skip_serializing_if = "is_zero")]
+    more_errors: usize,
+    #[serde(skip_serializing_if = "<[Unchecked]>::is_empty")]
+    unchecked: &'r [Unchecked],
+    #[serde(skip_serializing_if = "<[Change]>::is_empty")]
+    changes: &'r [Change],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    corrected: Option<serde_json::Value>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out references"
+)]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// One decision, judged.
+struct Judged {
+    report: Report,
+    changes: Vec<Change>,
+    corrected: Option<serde_json::Value>,
+}
+
+fn validate(env: &Env, args: &ValidateArgs) -> Result<ExitStatus> {
+    let workspace = Workspace::discover(env).ok();
+    let known = known(env, workspace.as_ref(), &args.source)?;
+    let bytes = input(env, &args.source.file)?;
+    let expected = Expected {
+        kind: args.kind,
+        intent: args.intent,
+    };
+    let documents = documents::split(&bytes);
+    let mut reply = Reply::new(args.source.json, documents.form());
+    let (mut accepted, mut rejected) = (0_usize, 0_usize);
+    for (index, document) in documents.enumerate() {
+        let judged = judge(&bytes, &document, &known, expected, args.correct);
+        if judged.report.is_valid() {
+            accepted += 1;
+        } else {
+            rejected += 1;
+        }
+        reply.add(index, &document, &judged);
+    }
+    reply.end();
+    if accepted + rejected == 0 && reply.form != Form::Array {
+        return Err(
+            Error::new(ErrorKind::Usage, "there is no decision in the input")
+                .hint("give one JSON object, an array of them, or one a line"),
+        );
+    }
+    if reply.form != Form::One && !args.source.json {
+        out::line(format!("{accepted} valid, {rejected} rejected"));
+    }
+    Ok(if rejected == 0 {
+        ExitStatus::Passed
+    } else {
+        ExitStatus::Held
+    })
+}
+
+fn judge(
+    bytes: &[u8],
+    document: &Document,
+    known: &Known,
+    expected: Expected,
+    correct: bool,
+) -> Judged {
+    let text = bytes.get(document.span.clone()).unwrap_or_default();
+    let report = match &document.flaw {
+        Some(flaw) => decisions::unreadable(flaw),
+        None => decisions::validate_text(text, known, expected),
+    };
+    let mut judged = Judged {
+        report,
+        changes: Vec::new(),
+        corrected: None,
+    };
+    if correct
+        && !judged.report.is_valid()
+        && text.trim_ascii().len() <= MAX_BYTES
+        && let Ok(mut read) = json::read(text)
+    {
+        let (changes, report) = decisions::correct(&mut read, known, expected);
+        judged.corrected = report.is_valid().then(|| read.value.to_value());
+        judged.report = report;
+        judged.changes = changes;
+    }
+    judged
+}
+
+/// Writes answers in the form in which the decisions came, a chunk at a time.
+struct Reply {
+    json: bool,
+    form: Form,
+    text: Vec<u8>,
+    first: bool,
+}
+
+impl Reply {
+    fn new(json: bool, form: Form) -> Self {
+        let mut reply = Self {
+            json,
+            form,
+            text: Vec::new(),
+            first: true,
+        };
+        if json && form == Form::Array {
+            reply.text.push(b'[');
+        }
+        reply
+    }
+
+    fn add(&mut self, index: usize, document: &Document, judged: &Judged) {
+        if self.json {
+            if self.form == Form::Array && !self.first {
+                self.text.extend_from_slice(b",\n");
+            }
+            let answer = Answer {
+                index,
+                line: document.line,
+                action_type: judged.report.kind.map(DecisionType::word),
+                valid: judged.report.is_valid(),
+                event: event(&judged.report),
+                errors: &judged.report.faults,
+                more_errors: judged.report.more,
+                unchecked: &judged.report.unchecked,
+                changes: &judged.changes,
+                corrected: judged.corrected.clone(),
+            };
+            // Plain strings and numbers always serialise.
+            if let Ok(text) = serde_json::to_vec(&answer) {
+                self.text.extend_from_slice(&text);
+            }
+            if self.form != Form::Array {
+                self.text.push(b'\n');
+            }
+        } else {
+            self.text
+                .extend_from_slice(worded(self.form, index, document, judged).as_bytes());
+        }
+        self.first = false;
+        if self.text.len() > CHUNK {
+            out::raw(&self.text);
+            self.text.clear();
+        }
+    }
+
+    fn end(&mut self) {
+        if self.json && self.form == Form::Array {
+            self.text.extend_from_slice(b"]\n");
+        }
+        out::raw(&self.text);
+        self.text.clear();
+    }
+}
+
+/// The name of the event that a decision's validation gives.
+fn event(report: &Report) -> &'static str {
+    if report.is_valid() {
+        "DecisionValidated"
+    } else {
+        "DecisionRejected"
+    }
+}
+
+fn worded(form: Form, index: usize, document: &Document, judged: &Judged) -> String {
+    use std::fmt::Write as _;
+    let report = &judged.report;
+    let place = match form {
+        Form::One => String::new(),
+        Form::Array => format!("decision {index} (line {}): ", document.line),
+        Form::Lines => format!("line {}: ", document.line),
+    };
+    let kind = report.kind.map_or("decision", DecisionType::word);
+    let outcome = match (report.is_valid(), judged.changes.is_empty()) {
+        (true, true) => "valid",
+        (true, false) => "valid after correction",
+        (false, _) => "rejected",
+    };
+    let mut text = format!("{place}{kind}: {outcome}\n");
+    // Writing to a string cannot fail.
+    for change in &judged.changes {
+        let value = |value: &Option<serde_json::Value>| {
+            value
+                .as_ref()
+                .map_or_else(|| "nothing".to_owned(), serde_json::Value::to_string)
+        };
+        let _ = writeln!(
+            text,
+            "  changed {}: {} -> {} ({})",
+            shown(&change.pointer),
+            value(&change.from),
+            value(&change.to),
+            change.why
+        );
+    }
+    for fault in &report.faults {
+        let _ = writeln!(
+            text,
+            "  {}: {} [{}]",
+            shown(&fault.pointer),
+            fault.message,
+            fault.code.word()
+        );
+    }
+    if report.more > 0 {
+        let _ = writeln!(text, "  and {} more", report.more);
+    }
+    for note in &report.unchecked {
+        let _ = writeln!(
+            text,
+            "  not checked {}: {}",
+            shown(&note.pointer),
+            note.message
+        );
+    }
+    if let (Form::One, Some(value)) = (form, &judged.corrected) {
+        let _ = writeln!(text, "{value:#}");
+    }
+    text
+}
+
+fn shown(pointer: &str) -> &str {
+    if pointer.is_empty() {
+        "(whole)"
+    } else {
+        pointer
+    }
+}
+
+/// What the caller knows: `--known`, else `.ccg/decisions.json` of the workspace, else nothing.
+fn known(env: &Env, workspace: Option<&Workspace>, source: &Source) -> Result<Known> {
+    let path = match (&source.known, workspace) {
+        (Some(path), _) => env.cwd().join(path),
+        (None, Some(workspace)) => workspace.main_root().join(".ccg/decisions.json"),
+        (None, None) => return Ok(with_sandbox(Known::default(), source)),
+    };
+    let Some(bytes) = files::read_if_there(&path)? else {
+        if source.known.is_some() {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                format!("cannot read {}: there is no such file", path.display()),
+            ));
+        }
+        return Ok(with_sandbox(Known::default(), source));
+    };
+    let read = json::read(&bytes).map_err(|flaw| refused(&path, &flaw))?;
+    if let Some(flaw) = read.flaws.first() {
+        return Err(refused(&path, flaw));
+    }
+    let known = serde_json::from_value(read.value.to_value()).doing(ErrorKind::Config, || {
+        format!("cannot use {}", path.display())
+    })?;
+    Ok(with_sandbox(known, source))
+}
+
+fn with_sandbox(mut known: Known, source: &Source) -> Known {
+    known.sandbox |= source.sandboxed;
+    known
+}
+
+fn refused(path: &Path, flaw: &json::Flaw) -> Error {
+    Error::new(
+        ErrorKind::Config,
+        format!(
+            "cannot use {}: {} (byte {}, at {:?})",
+            path.display(),
+            flaw.message,
+            flaw.offset,
+            flaw.pointer
+        ),
+    )
+}
+
+/// Reads the decisions, with a limit that no honest input reaches.
+fn input(env: &Env, file: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = if file == Path::new("-") {
+        std::io::stdin()
+            .lock()
+            .take(MAX_INPUT + 1)
+            .read_to_end(&mut bytes)
+    } else {
+        File::open(env.cwd().join(file))
+            .and_then(|file| file.take(MAX_INPUT + 1).read_to_end(&mut bytes))
+    };
+    read.doing(ErrorKind::Usage, || {
+        format!("cannot read the decisions from {}", file.display())
+    })?;
+    if bytes.len() as u64 > MAX_INPUT {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            format!("the input is larger than {MAX_INPUT} bytes"),
+        )
+        .hint("split it, or send it a part at a time"));
+    }
+    Ok(bytes)
+}
+
+/// The answer of `queue`.
+#[derive(Serialize)]
+struct Queued<'q> {
+    queue: &'q [queue::Place],
+    rejected: Vec<Rejected>,
+}
+
+#[derive(Serialize)]
+struct Rejected {
+    index: usize,
+    line: usize,
+    errors: Vec<Fault>,
+}
+
+fn order(env: &Env, args: &QueueArgs) -> Result<ExitStatus> {
+    let workspace = Workspace::discover(env).ok();
+    let known = known(env, workspace.as_ref(), &args.source)?;
+    let bytes = input(env, &args.source.file)?;
+    let mut decisions = Vec::new();
+    let mut rejected = Vec::new();
+    for (index, document) in documents::split(&bytes).enumerate() {
+        let judged = judge(&bytes, &document, &known, Expected::default(), false);
+        match judged.report.kind {
+            Some(kind) if judged.report.is_valid() => decisions.push((index, kind)),
+            _ => rejected.push(Rejected {
+                index,
+                line: document.line,
+                errors: judged.report.faults,
+            }),
+        }
+    }
+    let places = queue::order(&decisions);
+    let status = if rejected.is_empty() {
+        ExitStatus::Passed
+    } else {
+        ExitStatus::Held
+    };
+    if args.source.json {
+        let answer = serde_json::to_string_pretty(&Queued {
+            queue: &places,
+            rejected,
+        })
+        .doing(ErrorKind::Internal, || "cannot write the answer".to_owned())?;
+        out::line(answer);
+        return Ok(status);
+    }
+    for place in &places {
+        out::line(format!(
+            "{}. {} (decision {}, priority {}): {}",
+            place.position,
+            place.action_type,
+            place.index,
+            place.priority,
+            because(place)
+        ));
+    }
+    for rejected in &rejected {
+        out::line(format!(
+            "rejected: decision {} (line {})",
+            rejected.index, rejected.line
+        ));
+        for fault in &rejected.errors {
+            out::line(format!(
+                "  {}: {} [{}]",
+                shown(&fault.pointer),
+                fault.message,
+                fault.code.word()
+            ));
+        }
+    }
+    Ok(status)
+}
+
+fn because(place: &queue::Place) -> String {
+    let by = place
+        .held_up_by
+        .map_or_else(String::new, |index| format!(" decision {index}"));
+    match place.state {
+        queue::State::Next => "next".to_owned(),
+        queue::State::Waiting => format!("waits for{by}"),
+        queue::State::Interrupted => format!("interrupted by the error recovery of{by}"),
+        queue::State::Blocked => format!("blocked until the user has answered{by}"),
+    }
+}
+
+fn intents(args: &IntentsArgs) {
+    if args.json {
+        let table: serde_json::Map<String, serde_json::Value> = Intent::ALL
+            .iter()
+            .map(|intent| {
+                let words: Vec<&str> = intent.decisions().iter().map(|kind| kind.word()).collect();
+                (intent.word().to_owned(), words.into())
+            })
+            .collect();
+        out::line(format!("{:#}", serde_json::Value::Object(table)));
+        return;
+    }
+    for intent in Intent::ALL {
+        let words: Vec<&str> = intent.decisions().iter().map(|kind| kind.word()).collect();
+        out::line(format!("{intent}: {}", words.join(", ")));
+    }
 }

@@ -36,7 +36,7 @@ pub use report::{Code, Fault, Report, Unchecked};
 pub use schema::{schema, schema_of_all};
 pub use shapes::{MAX_BYTES, MAX_NODE_SECONDS, MAX_NODES};
 pub use tree::{Json, Number, Object};
-pub use validate::{Expected, validate, validate_text};
+pub use validate::{Expected, unreadable, validate, validate_text};
 
 #[cfg(test)]
 mod tests;

@@ -43,6 +43,14 @@ pub fn validate_text(bytes: &[u8], known: &Known, expected: Expected) -> Report 
     report
 }
 
+/// The report of a decision whose text could not be told apart from the rest.
+#[must_use]
+pub fn unreadable(flaw: &Flaw) -> Report {
+    let mut report = Report::default();
+    add_flaw(&mut report, flaw);
+    report
+}
+
 /// Validates one decision, its event around it or not.
 #[must_use]
 pub fn validate(value: &Json<'_>, known: &Known, expected: Expected) -> Report {

@@ -1,1 +1,180 @@
-//! Feature: decisions.
+//! Feature: decision payloads, through the real binary.
+
+use crate::support::{Ran, Sandbox};
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::process::Stdio;
+
+fn decide(sandbox: &Sandbox, args: &[&str], input: &[u8]) -> Ran {
+    let mut child = sandbox
+        .command(env!("CARGO_BIN_EXE_holdpoint"))
+        .arg("decide")
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    Ran::from(child.wait_with_output().unwrap())
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+const GOOD: &str =
+    r#"{"action_type":"respond","response":"hi","intent":"greeting","confidence":1.0}"#;
+const BAD: &str = r#"{"action_type":"respond","response":"","intent":"greeting","confidence":3}"#;
+
+#[test]
+fn one_object_an_array_and_lines_are_answered_in_their_own_form() {
+    let sandbox = Sandbox::new();
+    let one = decide(&sandbox, &["validate", "-", "--json"], GOOD.as_bytes()).exits(0);
+    assert_eq!(parsed(&one.out)["valid"], true);
+    let array = format!("[{GOOD},\n{BAD}]");
+    let ran = decide(&sandbox, &["validate", "-", "--json"], array.as_bytes()).exits(1);
+    let answers = parsed(&ran.out);
+    assert_eq!(answers[0]["valid"], true);
+    assert_eq!(answers[1]["line"], 2);
+    let pointers: Vec<&Value> = answers[1]["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| &error["pointer"])
+        .collect();
+    assert_eq!(pointers, [&json!("/response"), &json!("/confidence")]);
+    let lines = format!("{GOOD}\n{{broken\n{BAD}\n");
+    let ran = decide(&sandbox, &["validate", "-", "--json"], lines.as_bytes()).exits(1);
+    let valid: Vec<Value> = ran
+        .out
+        .lines()
+        .map(|line| parsed(line)["valid"].clone())
+        .collect();
+    assert_eq!(valid, [json!(true), json!(false), json!(false)]);
+}
+
+#[test]
+fn a_file_is_read_and_a_missing_one_is_a_usage_error() {
+    let sandbox = Sandbox::new();
+    sandbox.write("d.json", GOOD);
+    decide(&sandbox, &["validate", "d.json"], b"").exits(0);
+    decide(&sandbox, &["validate", "gone.json"], b"").exits(2);
+    decide(&sandbox, &["validate", "-"], b"").exits(2);
+}
+
+#[test]
+fn a_correction_shows_its_changes_and_the_result() {
+    let sandbox = Sandbox::new();
+    let input = r#"{"action_type":"respond","response":"hi","confidence":9,"x":1}"#;
+    decide(&sandbox, &["validate", "-"], input.as_bytes()).exits(1);
+    let ran = decide(
+        &sandbox,
+        &["validate", "-", "--correct", "--json"],
+        input.as_bytes(),
+    )
+    .exits(0);
+    let answer = parsed(&ran.out);
+    assert_eq!(answer["corrected"]["confidence"], 1);
+    assert_eq!(answer["changes"].as_array().unwrap().len(), 3);
+    let again = answer["corrected"].to_string();
+    decide(&sandbox, &["validate", "-"], again.as_bytes()).exits(0);
+}
+
+#[test]
+fn the_queue_is_ordered_and_names_what_it_rejects() {
+    let sandbox = Sandbox::new();
+    let recovery = r#"{"action_type":"error_recovery","workflow_id":"w","failed_node_id":"n","failure_reason":"r","recovery_plan":{"action":"SKIP"},"execution_context":{}}"#;
+    let question = r#"{"action_type":"request_clarification","question":"which?"}"#;
+    let input = format!("{GOOD}\n{question}\n{BAD}\n{recovery}\n");
+    let ran = decide(&sandbox, &["queue", "-", "--json"], input.as_bytes()).exits(1);
+    let answer = parsed(&ran.out);
+    let order: Vec<(&Value, &Value)> = answer["queue"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|place| (&place["index"], &place["state"]))
+        .collect();
+    assert_eq!(
+        order,
+        [
+            (&json!(3), &json!("next")),
+            (&json!(1), &json!("interrupted")),
+            (&json!(0), &json!("interrupted")),
+        ]
+    );
+    assert_eq!(answer["rejected"][0]["index"], 2);
+}
+
+#[test]
+fn every_type_has_a_schema() {
+    let sandbox = Sandbox::new();
+    for kind in [
+        "respond",
+        "create_node",
+        "create_workflow_plan",
+        "execute_workflow",
+        "request_clarification",
+        "continue",
+        "modify_node",
+        "error_recovery",
+        "replan_workflow",
+        "spawn_subagent",
+    ] {
+        let ran = decide(&sandbox, &["schema", kind], b"").exits(0);
+        let schema = parsed(&ran.out);
+        assert_eq!(
+            schema["$schema"],
+            "https://json-schema.org/draft/2020-12/schema"
+        );
+        assert_eq!(schema["properties"]["action_type"]["const"], kind);
+    }
+    decide(&sandbox, &["schema", "destroy"], b"").exits(2);
+}
+
+#[test]
+fn hostile_input_is_refused_in_words() {
+    let sandbox = Sandbox::new();
+    for (input, word) in [
+        (vec![b'['; 1 << 20], "nest deeper"),
+        (
+            b"{\"action_type\":\"respond\",\"action_type\":\"continue\"}".to_vec(),
+            "twice",
+        ),
+        (b"{\"confidence\": NaN}".to_vec(), "NaN"),
+        (b"{\"confidence\": 1e999}".to_vec(), "too large"),
+        (b"{\"x\": \"\xff\"}".to_vec(), "UTF-8"),
+        (
+            format!("{{\"x\": \"{}\"}}", "y".repeat(1 << 20)).into_bytes(),
+            "at most 1048576",
+        ),
+    ] {
+        let ran = decide(&sandbox, &["validate", "-"], &input).exits(1);
+        assert!(ran.out.contains(word), "{word}: {}", ran.out);
+        assert!(ran.out.len() < 2000);
+    }
+}
+
+#[test]
+fn what_exists_is_read_from_the_workspace() {
+    let sandbox = Sandbox::new();
+    let run = r#"{"action_type":"execute_workflow","workflow_id":"w1"}"#;
+    let ran = decide(&sandbox, &["validate", "-"], run.as_bytes()).exits(0);
+    assert!(ran.out.contains("not checked /workflow_id"));
+    sandbox.write(".ccg/decisions.json", r#"{"workflows":{"w2":{}}}"#);
+    decide(&sandbox, &["validate", "-"], run.as_bytes()).exits(1);
+    sandbox.write("known.json", r#"{"workflows":{"w1":{"state":"READY"}}}"#);
+    decide(
+        &sandbox,
+        &["validate", "-", "--known", "known.json"],
+        run.as_bytes(),
+    )
+    .exits(0);
+    sandbox.write("known.json", r#"{"workflow":{}}"#);
+    decide(
+        &sandbox,
+        &["validate", "-", "--known", "known.json"],
+        run.as_bytes(),
+    )
+    .exits(2);
+}
