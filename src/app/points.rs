@@ -2,16 +2,190 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
+use crate::judge::{Actor, ChangeOp, PathChange};
+use crate::repo::Workspace;
 use crate::sys::env::Env;
+use crate::sys::out;
+use crate::vault::{self, SafetyPoint};
+use bstr::ByteSlice as _;
+use std::fmt::Write as _;
 
 /// Arguments of `holdpoint points`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+pub(super) struct Args {
+    /// Prints JSON
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Shows what changed since a point.
+    Show {
+        /// The point's id, or the start or end of it; the newest without one
+        id: Option<String>,
+    },
+}
 
 /// Runs the command.
-pub(super) fn run(_env: &Env, _args: &Args) -> Result<ExitStatus> {
-    Err(Error::new(
-        ErrorKind::Usage,
-        "`holdpoint points` is not there yet",
-    ))
+pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
+    let workspace = Workspace::here(env)?;
+    match &args.command {
+        None => list(env, &workspace, args.json),
+        Some(Command::Show { id }) => show(env, &workspace, id.as_deref(), args.json),
+    }
+}
+
+fn list(env: &Env, workspace: &Workspace, json: bool) -> Result<ExitStatus> {
+    let points = vault::points(env, workspace)?;
+    if json {
+        out::line(as_json(&points)?);
+        return Ok(ExitStatus::Passed);
+    }
+    if points.is_empty() {
+        out::note("there is no safety point yet; take one: holdpoint save");
+    }
+    for point in &points {
+        let mut line = format!(
+            "{}  {}  {:<16} {:<12} {:>5} changed {:>8} KiB",
+            point.id,
+            point.created,
+            point.reason,
+            point.actor.word(),
+            point.changed,
+            point.bytes.div_ceil(1024),
+        );
+        let gaps = point.not_held.len();
+        if gaps > 0 {
+            let _ = write!(line, "  {gaps} not held");
+        }
+        if let Some(message) = &point.message {
+            line.push_str("  ");
+            line.push_str(message);
+        }
+        if !point.is_of(workspace) {
+            let _ = write!(line, "  ({})", point.worktree);
+        }
+        out::line(line);
+    }
+    Ok(ExitStatus::Passed)
+}
+
+fn as_json<T: serde::Serialize>(value: &T) -> Result<String> {
+    serde_json::to_string_pretty(value)
+        .map_err(|error| Error::new(ErrorKind::Internal, "cannot write JSON").because(error))
+}
+
+fn show(env: &Env, workspace: &Workspace, id: Option<&str>, json: bool) -> Result<ExitStatus> {
+    let point = vault::find(env, workspace, id)?;
+    let changes = vault::compare(env, workspace, &point)?;
+    if json {
+        let value = serde_json::json!({ "point": point, "changes": changes });
+        out::line(as_json(&value)?);
+        return Ok(ExitStatus::Passed);
+    }
+    out::line(describe(&point));
+    for change in &changes {
+        out::line(summary(change));
+        if let Some(diff) = text_diff(env, workspace, &point, change)? {
+            out::line(diff);
+        }
+    }
+    if changes.is_empty() {
+        out::line("the worktree is as the point has it");
+    }
+    Ok(ExitStatus::Passed)
+}
+
+/// A point in a few lines.
+fn describe(point: &SafetyPoint) -> String {
+    let mut text = format!(
+        "safety point {}\ntaken {} ({}) by {}",
+        point.id,
+        point.created,
+        point.reason,
+        point.actor.word()
+    );
+    if let Some(message) = &point.message {
+        let _ = write!(text, "\n    {message}");
+    }
+    match (&point.branch, &point.head) {
+        (Some(branch), Some(head)) => {
+            let _ = write!(text, "\non {branch} at {head}");
+        }
+        (Some(branch), None) => {
+            let _ = write!(text, "\non {branch}, no commit yet");
+        }
+        (None, Some(head)) => {
+            let _ = write!(text, "\ndetached at {head}");
+        }
+        (None, None) => {}
+    }
+    for gap in &point.not_held {
+        let _ = write!(text, "\nnot held: {} ({})", gap.path, gap.why.words());
+    }
+    text
+}
+
+/// One changed path in a line.
+pub(super) fn summary(change: &PathChange) -> String {
+    match &change.op {
+        ChangeOp::Create => format!("new       {}", change.path),
+        ChangeOp::Delete => format!("deleted   {}", change.path),
+        ChangeOp::Rename { from } => format!("renamed   {from} -> {}", change.path),
+        ChangeOp::Modify if change.before == change.after => format!(
+            "mode      {} ({} -> {})",
+            change.path, change.mode_before, change.mode_after
+        ),
+        ChangeOp::Modify => format!("modified  {}", change.path),
+    }
+}
+
+/// Above this size a file's change is not shown line by line.
+const SHOWN: usize = 1 << 20;
+
+/// The changed lines of a text file; `None` for anything else.
+pub(super) fn text_diff(
+    env: &Env,
+    workspace: &Workspace,
+    point: &SafetyPoint,
+    change: &PathChange,
+) -> Result<Option<String>> {
+    if change.before == change.after {
+        return Ok(None);
+    }
+    let old_path = match &change.op {
+        ChangeOp::Rename { from } => from,
+        _ => &change.path,
+    };
+    let before = vault::content(env, workspace, point, old_path.as_bstr())?.unwrap_or_default();
+    let place = workspace.root.join(change.path.to_path_lossy());
+    let after = match std::fs::symlink_metadata(&place) {
+        Ok(meta) if meta.is_file() && meta.len() <= SHOWN as u64 => {
+            std::fs::read(&place).unwrap_or_default()
+        }
+        Ok(meta) if meta.is_file() => return Ok(None),
+        _ => Vec::new(),
+    };
+    if before.len() > SHOWN {
+        return Ok(None);
+    }
+    let (Ok(before), Ok(after)) = (std::str::from_utf8(&before), std::str::from_utf8(&after))
+    else {
+        return Ok(None);
+    };
+    let diff = similar::TextDiff::from_lines(before, after);
+    let text = diff
+        .unified_diff()
+        .context_radius(3)
+        .header(&format!("a/{old_path}"), &format!("b/{}", change.path))
+        .to_string();
+    Ok(Some(text.trim_end().to_owned()))
+}
+
+/// Who asks for a point or a rollback.
+pub(super) fn actor(_env: &Env) -> Actor {
+    Actor::Person { terminal: false }
 }

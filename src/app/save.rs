@@ -1,17 +1,59 @@
 //! `holdpoint save`: takes a safety point.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::exit::ExitStatus;
+use crate::repo::Workspace;
 use crate::sys::env::Env;
+use crate::sys::{bar, out};
+use crate::vault;
 
 /// Arguments of `holdpoint save`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+pub(super) struct Args {
+    /// Says what the point is for
+    #[arg(short, long, value_name = "TEXT")]
+    message: Option<String>,
+    /// Prints the point as JSON
+    #[arg(long)]
+    json: bool,
+}
 
 /// Runs the command.
-pub(super) fn run(_env: &Env, _args: &Args) -> Result<ExitStatus> {
-    Err(Error::new(
-        ErrorKind::Usage,
-        "`holdpoint save` is not there yet",
-    ))
+pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
+    let workspace = match Workspace::here(env) {
+        // A person who asks for a point of a directory without git gets one.
+        Err(error) if error.kind() == ErrorKind::Repository => Workspace::adopt(env, env.cwd())?,
+        other => other?,
+    };
+    let request =
+        vault::Request::new("manual", super::points::actor(env)).message(args.message.clone());
+    let saved = bar::over("saving", vault::progress::steps, || {
+        vault::save(env, &workspace, &request)
+    })?;
+    let point = &saved.point;
+    for notice in &saved.notices {
+        out::note(format!("holdpoint: {notice}"));
+    }
+    if args.json {
+        let json = serde_json::json!({
+            "id": point.id,
+            "new": saved.new,
+            "changed": if saved.new { point.changed } else { 0 },
+            "bytes": if saved.new { point.bytes } else { 0 },
+            "head": point.head,
+            "branch": point.branch.as_ref().map(ToString::to_string),
+            "not_held": point.not_held,
+        });
+        out::line(json.to_string());
+        return Ok(ExitStatus::Passed);
+    }
+    out::line(&point.id);
+    let surprising = point.surprises().count();
+    if surprising > 0 {
+        out::note(format!(
+            "holdpoint: {surprising} paths are not held; see them: holdpoint points show {}",
+            point.id
+        ));
+    }
+    Ok(ExitStatus::Passed)
 }

@@ -90,6 +90,40 @@ impl Workspace {
         .hint("go to one, or make one: git init"))
     }
 
+    /// Finds the workspace of the working directory, whatever repository git's variables name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Repository`] when there is none either way.
+    pub fn here(env: &Env) -> Result<Self> {
+        Self::find(env, env.cwd()).or_else(|error| match env.var("GIT_DIR") {
+            Some(_) => Self::discover(env),
+            None => Err(error),
+        })
+    }
+
+    /// Takes a directory that is in no repository as a workspace of its own.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Repository`] when it is the root or the home directory, which hold more than one workspace.
+    pub fn adopt(env: &Env, dir: &Path) -> Result<Self> {
+        let root = canonical(dir)?;
+        let home = env.home().and_then(|home| fs::canonicalize(home).ok());
+        if root.parent().is_none() || home.as_deref() == Some(&*root) {
+            return Err(Error::new(
+                ErrorKind::Repository,
+                format!("{} is no workspace", root.display()),
+            )
+            .hint("go to the directory that you work in"));
+        }
+        Ok(Self {
+            state: state_dir(env, &root)?,
+            root,
+            kind: Kind::Plain,
+            git_dir: None,
+            common_dir: None,
+        })
+    }
+
     fn exported(env: &Env, dir: &OsStr) -> Result<Self> {
         let git_dir = canonical(&env.cwd().join(dir))?;
         let worktree = env

@@ -1,6 +1,7 @@
 //! Files written whole or not at all.
 
 use crate::error::{Context as _, ErrorKind, Result};
+use crate::sys::failpoint;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -45,6 +46,7 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32, durability: Durability) -> 
     ));
     let temporary = path.with_file_name(name);
     let write = || -> std::io::Result<()> {
+        failpoint::reach();
         let mut file = OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -54,7 +56,9 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32, durability: Durability) -> 
         if durability == Durability::Synced {
             file.sync_data()?;
         }
+        failpoint::reach();
         fs::rename(&temporary, path)?;
+        failpoint::reach();
         if durability == Durability::Synced {
             sync_parent(path)?;
         }

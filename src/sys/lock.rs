@@ -23,6 +23,17 @@ impl Lock {
         Ok(Self { _file: file })
     }
 
+    /// Waits for a share of the lock at `path`: others may share it too, nobody has it alone.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or locked.
+    pub fn share(path: &Path) -> Result<Self> {
+        let file = open(path)?;
+        fs2::FileExt::lock_shared(&file)
+            .doing(ErrorKind::Io, || format!("cannot lock {}", path.display()))?;
+        Ok(Self { _file: file })
+    }
+
     /// Takes the lock at `path` if nobody has it.
     ///
     /// # Errors

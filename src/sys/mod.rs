@@ -2,6 +2,7 @@
 
 pub mod actor;
 pub mod ancestry;
+pub mod bar;
 pub mod clock;
 pub mod env;
 pub mod failpoint;

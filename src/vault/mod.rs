@@ -1,1 +1,170 @@
 //! Safety points: capture, store, restore (SPEC §4).
+//!
+//! A point holds a workspace byte for byte: the worktree with its ignored small
+//! files, and the git directory with its index, refs, reflogs and operations in
+//! progress, all as raw bytes that we read ourselves. No git process runs for it
+//! (except to name `HEAD` in a reftable repository), so filters, hooks, fsmonitor
+//! and lazy fetches never do either, and repositories that git libraries misread
+//! are held like any other.
+//!
+//! # Why a store of our own
+//!
+//! Raw bytes cannot be referred to by git's object ids (filters, line ends), and
+//! a point must outlive `rm -rf .git` and `gc --prune=now`. So every content goes
+//! raw into the vault's packs (`pack`): BLAKE3 names, zstd 1, one synced file a
+//! point, large files cut by content (`chunk`). Directories form a Merkle tree
+//! (`tree`), so a point after one edit adds one row block a level. Only what git
+//! itself never changes (packs, loose objects, commit graphs) is hard-linked
+//! instead (`links`). The first point reads everything once; later ones trust
+//! the stat cache (`cache`) row for row and read what differs.
+//!
+//! # Who does what
+//!
+//! `walk` looks, `assemble` makes trees, `take` publishes; `diff` and `query`
+//! answer; `rollback` plans and restores; `retain` forgets. Locks: everyone who
+//! uses contents shares `gc.lock`; whoever names a point holds `lock` for the
+//! moment; a rollback has its worktree's `rollback/*.lock` alone.
+
+#![allow(dead_code)]
+
+mod assemble;
+mod bytes;
+mod cache;
+mod capture;
+mod chunk;
+mod diff;
+mod id;
+mod ignore;
+mod layout;
+mod links;
+mod pack;
+mod places;
+mod point;
+pub mod progress;
+mod query;
+mod refs;
+mod settings;
+mod stamp;
+mod store;
+mod take;
+mod tracked;
+mod tree;
+mod walk;
+
+pub use diff::Difference;
+pub use id::ContentId;
+pub use point::{NotHeld, SafetyPoint};
+pub use query::{absent_in, compare, compare_points, content, coverage, differences, find, points};
+pub use settings::Settings;
+pub use tree::{Kind, Row, Why};
+
+use crate::error::{ErrorKind, Result};
+use crate::judge::Actor;
+use crate::repo::Workspace;
+use crate::sys::env::Env;
+use layout::Vault;
+use point::About;
+
+/// Why and for whom a point is taken.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// A short word: `manual`, `before-command`, `before-run`, `before-rollback`, …
+    pub reason: String,
+    /// What a person said about it, or the command that it guards.
+    pub message: Option<String>,
+    /// Who acts.
+    pub actor: Actor,
+    /// The session.
+    pub session: Option<String>,
+    /// The wrapped run.
+    pub run: Option<String>,
+}
+
+impl Request {
+    /// Asks for a point.
+    pub fn new(reason: impl Into<String>, actor: Actor) -> Self {
+        Self {
+            reason: reason.into(),
+            message: None,
+            actor,
+            session: None,
+            run: None,
+        }
+    }
+
+    /// Adds a message.
+    #[must_use]
+    pub fn message(mut self, message: Option<String>) -> Self {
+        self.message = message;
+        self
+    }
+}
+
+/// A point that was asked for.
+#[derive(Clone, Debug)]
+pub struct Saved {
+    /// The point.
+    pub point: SafetyPoint,
+    /// False when the workspace is as the last point has it, and that is the point.
+    pub new: bool,
+    /// What the caller should tell the person: a finished rollback, a vault near its limit.
+    pub notices: Vec<String>,
+}
+
+/// Takes a safety point, or finds that the last one still holds everything.
+///
+/// # Errors
+/// When the workspace cannot be read or the vault cannot be written; earlier points are intact.
+pub fn save(env: &Env, workspace: &Workspace, request: &Request) -> Result<Saved> {
+    let saved = || -> Result<Saved> {
+        let vault = Vault::open(env, workspace)?;
+        let _calm = vault.no_rollback(workspace)?;
+        let (point, new) = take::take(&vault, env, &about(workspace, request))?;
+        let mut notices = Vec::new();
+        if new {
+            notices.extend(size_notice(&vault)?);
+        }
+        Ok(Saved {
+            point,
+            new,
+            notices,
+        })
+    };
+    saved().map_err(|error| {
+        if error.kind() == ErrorKind::Io {
+            error
+                .hint("earlier points are intact: holdpoint points")
+                .hint("another place for the vault: holdpoint prefs set safety.store DIR")
+        } else {
+            error
+        }
+    })
+}
+
+fn about<'a>(workspace: &'a Workspace, request: &'a Request) -> About<'a> {
+    About {
+        workspace,
+        reason: &request.reason,
+        message: request.message.as_deref(),
+        actor: &request.actor,
+        session: request.session.as_deref(),
+        run: request.run.as_deref(),
+    }
+}
+
+fn size_notice(vault: &Vault) -> Result<Option<String>> {
+    let (size, max) = (vault.size()?, vault.settings.max_size);
+    // Told before the limit is reached, while there is still room to act.
+    Ok((size > max / 10 * 9).then(|| {
+        format!(
+            "the vault has {} of {} MiB (safety.max_size); make room: holdpoint points prune",
+            size >> 20,
+            max >> 20
+        )
+    }))
+}
+
+/// The `safety.*` preferences that hold for a workspace.
+fn settings(_env: &Env, _workspace: &Workspace) -> Settings {
+    Settings::default()
+}

@@ -1,1 +1,3 @@
 //! Feature: safety points.
+
+mod save;

@@ -1,0 +1,449 @@
+//! The stat cache of one worktree: which contents the last point found where.
+//!
+//! A base file holds a block for every directory; a small delta file beside it
+//! holds the blocks that changed since, so that a point after one edit rewrites
+//! one block and not the whole cache. The cache is only ever a short cut: a file
+//! that does not read as it was written is left aside and everything is read anew.
+//!
+//! ```text
+//! base:  "HPSTAT\0\1" nonce[16] header blocks:u32 length:u32… block… "END."
+//! delta: "HPSTAD\0\1" nonce[16] header blocks:u32 (index:u32 length:u32)… block… "END."
+//! ```
+
+use super::bytes::{Reader, damaged};
+use super::id::ContentId;
+use super::stamp::Stamp;
+use super::tree::Kind;
+use crate::error::Result;
+use crate::sys::files::{self, Durability};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const BASE: &[u8; 8] = b"HPSTAT\0\x01";
+const DELTA: &[u8; 8] = b"HPSTAD\0\x01";
+const END: &[u8; 4] = b"END.";
+const WHAT: &str = "the stat cache";
+
+/// The row's stamp may stand for other bytes by now: read the file again.
+pub(super) const RACY: u8 = 1;
+/// The directory is ignored by git, and is held all the same.
+pub(super) const IGNORED: u8 = 2;
+
+/// One side of a picture: the worktree or the git directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Root {
+    /// The block of its top directory.
+    pub(super) block: u32,
+    /// Its tree.
+    pub(super) tree: ContentId,
+    /// The top directory's permission bits.
+    pub(super) mode: u32,
+}
+
+/// What the cache is a picture of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Header {
+    /// The point that was taken or found when the cache was written.
+    pub(super) point: String,
+    /// What the ignore rules and the index looked like.
+    pub(super) rules: ContentId,
+    /// The worktree.
+    pub(super) work: Option<Root>,
+    /// The git directory.
+    pub(super) git: Option<Root>,
+}
+
+impl Header {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&(self.point.len() as u64).to_le_bytes());
+        out.extend_from_slice(self.point.as_bytes());
+        out.extend_from_slice(&self.rules.0);
+        for root in [self.work, self.git] {
+            let root = root.unwrap_or(Root {
+                block: u32::MAX,
+                tree: ContentId::default(),
+                mode: 0,
+            });
+            out.extend_from_slice(&root.block.to_le_bytes());
+            out.extend_from_slice(&root.tree.0);
+            out.extend_from_slice(&root.mode.to_le_bytes());
+        }
+    }
+
+    fn decode(reader: &mut Reader<'_>) -> Result<Self> {
+        let len = reader.len()?;
+        let point = std::str::from_utf8(reader.take(len)?)
+            .map_err(|_| damaged(WHAT))?
+            .to_owned();
+        let rules = ContentId(reader.array()?);
+        let mut roots = [None, None];
+        for root in &mut roots {
+            let block = reader.u32()?;
+            let tree = ContentId(reader.array()?);
+            let mode = reader.u32()?;
+            *root = (block != u32::MAX).then_some(Root { block, tree, mode });
+        }
+        let [work, git] = roots;
+        Ok(Self {
+            point,
+            rules,
+            work,
+            git,
+        })
+    }
+}
+
+/// One directory of the cache.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block<'a> {
+    /// The directory's own stamp.
+    pub(super) stamp: Stamp,
+    /// True where the directory's stamp may stand for another listing.
+    pub(super) racy: bool,
+    /// Its tree.
+    pub(super) tree: ContentId,
+    rows: &'a [u8],
+}
+
+/// One name of a directory of the cache.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CachedRow<'a> {
+    /// The name.
+    pub(super) name: &'a [u8],
+    /// What it was.
+    pub(super) kind: Kind,
+    /// [`RACY`] and [`IGNORED`].
+    pub(super) flags: u8,
+    /// Its stamp; not kept for a directory.
+    pub(super) stamp: Stamp,
+    /// Its content; for a directory only the block's number.
+    pub(super) id: ContentId,
+}
+
+impl CachedRow<'_> {
+    /// The block of a directory.
+    pub(super) fn block(&self) -> u32 {
+        let [a, b, c, d, ..] = self.id.0;
+        u32::from_le_bytes([a, b, c, d])
+    }
+}
+
+/// The id that stands for a directory's block in a row.
+pub(super) fn block_id(block: u32) -> ContentId {
+    let mut id = ContentId::default();
+    id.0.split_at_mut(4).0.copy_from_slice(&block.to_le_bytes());
+    id
+}
+
+/// The rows of a directory of the cache, in the order of their names.
+#[derive(Clone, Debug)]
+pub(super) struct Rows<'a> {
+    reader: &'a [u8],
+    dev: u64,
+}
+
+impl<'a> Iterator for Rows<'a> {
+    type Item = CachedRow<'a>;
+
+    fn next(&mut self) -> Option<CachedRow<'a>> {
+        // A row that does not read ends the directory: what follows counts as new.
+        let mut reader = Reader::new(self.reader, WHAT);
+        let row = read_row(&mut reader, self.dev).ok()?;
+        self.reader = reader.rest();
+        Some(row)
+    }
+}
+
+fn read_row<'a>(reader: &mut Reader<'a>, dev: u64) -> Result<CachedRow<'a>> {
+    let kind = Kind::from_code(reader.u8()?).ok_or_else(|| damaged(WHAT))?;
+    let flags = reader.u8()?;
+    let len = usize::from(reader.u16()?);
+    let stamp = read_stamp(reader, dev)?;
+    let id = ContentId(reader.array()?);
+    Ok(CachedRow {
+        name: reader.take(len)?,
+        kind,
+        flags,
+        stamp,
+        id,
+    })
+}
+
+fn read_stamp(reader: &mut Reader<'_>, dev: u64) -> Result<Stamp> {
+    Ok(Stamp {
+        mode: reader.u32()?,
+        size: reader.u64()?,
+        mtime: (reader.i64()?, reader.u32()?),
+        ctime: (reader.i64()?, reader.u32()?),
+        ino: reader.u64()?,
+        dev,
+    })
+}
+
+fn write_stamp(stamp: &Stamp, out: &mut Vec<u8>) {
+    out.extend_from_slice(&stamp.mode.to_le_bytes());
+    out.extend_from_slice(&stamp.size.to_le_bytes());
+    for (seconds, nanos) in [stamp.mtime, stamp.ctime] {
+        out.extend_from_slice(&seconds.to_le_bytes());
+        out.extend_from_slice(&nanos.to_le_bytes());
+    }
+    out.extend_from_slice(&stamp.ino.to_le_bytes());
+}
+
+impl<'a> Block<'a> {
+    fn decode(bytes: &'a [u8]) -> Result<Self> {
+        let mut reader = Reader::new(bytes, WHAT);
+        let dev = reader.u64()?;
+        let racy = reader.u8()? != 0;
+        let stamp = read_stamp(&mut reader, dev)?;
+        let tree = ContentId(reader.array()?);
+        Ok(Self {
+            stamp,
+            racy,
+            tree,
+            rows: reader.rest(),
+        })
+    }
+
+    /// Its rows.
+    pub(super) fn rows(&self) -> Rows<'a> {
+        Rows {
+            reader: self.rows,
+            dev: self.stamp.dev,
+        }
+    }
+}
+
+/// Starts a directory of the cache.
+pub(super) fn write_block(stamp: &Stamp, racy: bool, tree: &ContentId) -> Vec<u8> {
+    let mut out = Vec::with_capacity(1024);
+    out.extend_from_slice(&stamp.dev.to_le_bytes());
+    out.push(u8::from(racy));
+    write_stamp(stamp, &mut out);
+    out.extend_from_slice(&tree.0);
+    out
+}
+
+/// Adds a name to a directory of the cache.
+pub(super) fn write_row(row: &CachedRow<'_>, out: &mut Vec<u8>) {
+    out.push(row.kind.code());
+    out.push(row.flags);
+    let len = u16::try_from(row.name.len()).unwrap_or(u16::MAX);
+    out.extend_from_slice(&len.to_le_bytes());
+    write_stamp(&row.stamp, out);
+    out.extend_from_slice(&row.id.0);
+    out.extend_from_slice(row.name.split_at(len.into()).0);
+}
+
+/// A cache in memory.
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    /// What it is a picture of.
+    pub(super) header: Header,
+    nonce: [u8; 16],
+    base: Vec<u8>,
+    delta: Vec<u8>,
+    /// Which file, from where, to where.
+    places: Vec<(bool, usize, usize)>,
+    /// Blocks that the delta file holds, by number.
+    changed: BTreeMap<u32, (usize, usize)>,
+}
+
+impl Cache {
+    /// Reads the cache at `path`; an empty one where there is none that can be trusted.
+    ///
+    /// # Errors
+    /// When a file is there and cannot be read.
+    pub(super) fn load(path: &Path) -> Result<Self> {
+        let Some(base) = files::read_if_there(path)? else {
+            return Ok(Self::default());
+        };
+        let Ok(mut cache) = Self::read_base(base) else {
+            return Ok(Self::default());
+        };
+        // A delta of another base is one that a crash left behind; the base is newer.
+        if let Some(delta) = files::read_if_there(&delta_path(path))? {
+            cache.read_delta(delta)?;
+        }
+        Ok(cache)
+    }
+
+    /// Returns true when nothing is known.
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    fn read_base(base: Vec<u8>) -> Result<Self> {
+        if !base.ends_with(END) {
+            return Err(damaged(WHAT));
+        }
+        let mut reader = Reader::new(&base, WHAT);
+        if reader.take(BASE.len())? != BASE {
+            return Err(damaged(WHAT));
+        }
+        let nonce = reader.array()?;
+        let header = Header::decode(&mut reader)?;
+        let count = reader.u32()? as usize;
+        let lengths = reader.take(count.checked_mul(4).ok_or_else(|| damaged(WHAT))?)?;
+        let mut at = base.len() - reader.rest().len();
+        let mut places = Vec::with_capacity(count);
+        let mut numbers = Reader::new(lengths, WHAT);
+        for _ in 0..count {
+            let len = numbers.u32()? as usize;
+            places.push((false, at, at + len));
+            at += len;
+        }
+        if at + END.len() != base.len() {
+            return Err(damaged(WHAT));
+        }
+        Ok(Self {
+            header,
+            nonce,
+            base,
+            delta: Vec::new(),
+            places,
+            changed: BTreeMap::new(),
+        })
+    }
+
+    fn read_delta(&mut self, delta: Vec<u8>) -> Result<()> {
+        let mut reader = Reader::new(&delta, WHAT);
+        if !delta.ends_with(END)
+            || reader.take(DELTA.len())? != DELTA
+            || reader.array::<16>()? != self.nonce
+        {
+            return Ok(());
+        }
+        let header = Header::decode(&mut reader)?;
+        let count = reader.u32()? as usize;
+        let table = reader.take(count.checked_mul(8).ok_or_else(|| damaged(WHAT))?)?;
+        let mut at = delta.len() - reader.rest().len();
+        let mut numbers = Reader::new(table, WHAT);
+        let mut changed = BTreeMap::new();
+        for _ in 0..count {
+            let block = numbers.u32()?;
+            let len = numbers.u32()? as usize;
+            changed.insert(block, (at, at + len));
+            at += len;
+        }
+        if at + END.len() != delta.len() {
+            return Err(damaged(WHAT));
+        }
+        for (block, (start, end)) in &changed {
+            let block = *block as usize;
+            if block >= self.places.len() {
+                self.places.resize(block + 1, (true, 0, 0));
+            }
+            if let Some(place) = self.places.get_mut(block) {
+                *place = (true, *start, *end);
+            }
+        }
+        self.header = header;
+        self.changed = changed;
+        self.delta = delta;
+        Ok(())
+    }
+
+    /// The number that the next new directory gets.
+    pub(super) fn next_block(&self) -> u32 {
+        u32::try_from(self.places.len()).unwrap_or(u32::MAX)
+    }
+
+    fn bytes(&self, block: u32) -> Option<&[u8]> {
+        let (delta, start, end) = *self.places.get(block as usize)?;
+        let file = if delta { &self.delta } else { &self.base };
+        file.get(start..end)
+    }
+
+    /// A directory by its number.
+    pub(super) fn block(&self, block: u32) -> Option<Block<'_>> {
+        Block::decode(self.bytes(block)?).ok()
+    }
+
+    /// Writes what changed: `blocks` are new or replace those of the same number.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub(super) fn write(
+        &self,
+        path: &Path,
+        header: &Header,
+        blocks: &BTreeMap<u32, Vec<u8>>,
+    ) -> Result<()> {
+        let mut delta: BTreeMap<u32, &[u8]> = BTreeMap::new();
+        for (block, (start, end)) in &self.changed {
+            delta.insert(*block, self.delta.get(*start..*end).unwrap_or_default());
+        }
+        for (block, bytes) in blocks {
+            delta.insert(*block, bytes);
+        }
+        let size: usize = delta.values().map(|bytes| bytes.len() + 8).sum();
+        if self.is_empty() || size > (self.base.len() / 8).max(64 << 10) {
+            return self.write_base(path, header, &delta);
+        }
+        let mut out = Vec::with_capacity(size + 256);
+        out.extend_from_slice(DELTA);
+        out.extend_from_slice(&self.nonce);
+        header.encode(&mut out);
+        out.extend_from_slice(&u32::try_from(delta.len()).unwrap_or(0).to_le_bytes());
+        for (block, bytes) in &delta {
+            out.extend_from_slice(&block.to_le_bytes());
+            out.extend_from_slice(&u32::try_from(bytes.len()).unwrap_or(0).to_le_bytes());
+        }
+        for bytes in delta.values() {
+            out.extend_from_slice(bytes);
+        }
+        out.extend_from_slice(END);
+        files::replace(&delta_path(path), &out, 0o600, Durability::Lazy)
+    }
+
+    /// Writes a new base of the directories that are still reached, in the order of the walk.
+    fn write_base(&self, path: &Path, header: &Header, delta: &BTreeMap<u32, &[u8]>) -> Result<()> {
+        let find = |block: u32| {
+            delta
+                .get(&block)
+                .copied()
+                .or_else(|| self.bytes(block))
+                .unwrap_or_default()
+        };
+        let mut header = header.clone();
+        let mut blocks: Vec<Vec<u8>> = Vec::new();
+        for root in [&mut header.work, &mut header.git].into_iter().flatten() {
+            let first = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
+            let mut waiting = std::collections::VecDeque::from([root.block]);
+            root.block = first;
+            let mut next = first + 1;
+            while let Some(block) = waiting.pop_front() {
+                let bytes = find(block);
+                let old = Block::decode(bytes)?;
+                let mut new = write_block(&old.stamp, old.racy, &old.tree);
+                for mut row in old.rows() {
+                    if row.kind == Kind::Dir {
+                        waiting.push_back(row.block());
+                        row.id = block_id(next);
+                        next += 1;
+                    }
+                    write_row(&row, &mut new);
+                }
+                blocks.push(new);
+            }
+        }
+        let mut out = Vec::with_capacity(blocks.iter().map(Vec::len).sum::<usize>() + 4096);
+        out.extend_from_slice(BASE);
+        out.extend_from_slice(&ulid::Ulid::generate().to_bytes());
+        header.encode(&mut out);
+        out.extend_from_slice(&u32::try_from(blocks.len()).unwrap_or(0).to_le_bytes());
+        for block in &blocks {
+            out.extend_from_slice(&u32::try_from(block.len()).unwrap_or(0).to_le_bytes());
+        }
+        for block in blocks {
+            out.extend_from_slice(&block);
+        }
+        out.extend_from_slice(END);
+        files::replace(path, &out, 0o600, Durability::Lazy)
+    }
+}
+
+fn delta_path(path: &Path) -> PathBuf {
+    path.with_extension("delta")
+}

@@ -1,0 +1,136 @@
+//! Where the vault's parts lie.
+//!
+//! ```text
+//! vault/VERSION            format of everything below
+//! vault/store/ULID.pack    contents, one file a point that brought new ones
+//! vault/points/ULID.json   the points
+//! vault/links/ab/…         hard links to git's objects
+//! vault/cache/WORKTREE.*   stat caches
+//! vault/rollback/WORKTREE.* journal of a rollback under way, list of what can be undone
+//! vault/lock               held while a point is given its name
+//! vault/gc.lock            shared by everyone who uses contents, exclusive for who deletes them
+//! ```
+
+use super::links::Links;
+use super::settings::Settings;
+use super::store::Store;
+use crate::error::{Context as _, Error, ErrorKind, Result};
+use crate::repo::Workspace;
+use crate::sys::env::Env;
+use crate::sys::files::{self, Durability};
+use crate::sys::lock::Lock;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+const VERSION: &[u8] = b"1\n";
+
+/// One repository's vault.
+#[derive(Debug)]
+pub(super) struct Vault {
+    /// Its directory.
+    pub(super) dir: PathBuf,
+    /// Its contents.
+    pub(super) store: Store,
+    /// Its links to git's objects.
+    pub(super) links: Links,
+    /// How points are taken and kept.
+    pub(super) settings: Settings,
+}
+
+impl Vault {
+    /// Names the vault of a workspace; nothing is made.
+    pub(super) fn find(env: &Env, workspace: &Workspace) -> Result<Self> {
+        let settings = super::settings(env, workspace);
+        let dir = match (&settings.store, workspace.state.file_name()) {
+            (Some(store), Some(name)) => store.join(name),
+            _ => workspace.state.join("vault"),
+        };
+        let vault = Self {
+            store: Store::open(dir.join("store")),
+            links: Links::new(dir.join("links")),
+            settings,
+            dir,
+        };
+        match files::read_if_there(&vault.dir.join("VERSION"))? {
+            Some(version) if version != VERSION => Err(Error::new(
+                ErrorKind::Damaged,
+                format!(
+                    "the vault {} was written by another version of holdpoint",
+                    vault.dir.display()
+                ),
+            )
+            .hint("use that version, or move the vault: safety.store")),
+            _ => Ok(vault),
+        }
+    }
+
+    /// Names the vault and makes its directories.
+    pub(super) fn open(env: &Env, workspace: &Workspace) -> Result<Self> {
+        let vault = Self::find(env, workspace)?;
+        let version = vault.dir.join("VERSION");
+        if !version.exists() {
+            workspace.make_state()?;
+            for part in ["store", "points", "links", "cache", "rollback"] {
+                files::make_private_dir(&vault.dir.join(part))?;
+            }
+            files::replace(&version, VERSION, 0o600, Durability::Synced)?;
+        }
+        Ok(vault)
+    }
+
+    /// The directory of the points.
+    pub(super) fn points(&self) -> PathBuf {
+        self.dir.join("points")
+    }
+
+    /// A short name for a worktree.
+    pub(super) fn key(workspace: &Workspace) -> String {
+        let hash = blake3::hash(workspace.root.as_os_str().as_bytes());
+        hash.to_hex().chars().take(16).collect()
+    }
+
+    /// The stat cache of a worktree.
+    pub(super) fn cache(&self, workspace: &Workspace) -> PathBuf {
+        self.dir.join("cache").join(Self::key(workspace) + ".base")
+    }
+
+    /// A file of a worktree's rollbacks.
+    pub(super) fn rollback(&self, workspace: &Workspace, suffix: &str) -> PathBuf {
+        self.dir
+            .join("rollback")
+            .join(Self::key(workspace) + suffix)
+    }
+
+    /// Keeps contents from being deleted while they are being used.
+    pub(super) fn use_contents(&self) -> Result<Lock> {
+        Lock::share(&self.dir.join("gc.lock"))
+    }
+
+    /// Waits until nobody uses contents, and keeps everybody out.
+    pub(super) fn own_contents(&self) -> Result<Lock> {
+        Lock::wait(&self.dir.join("gc.lock"))
+    }
+
+    /// Keeps others from giving a point its name.
+    pub(super) fn publish(&self) -> Result<Lock> {
+        Lock::wait(&self.dir.join("lock"))
+    }
+
+    /// Makes sure that a point may be taken while a rollback is not under way.
+    pub(super) fn no_rollback(&self, workspace: &Workspace) -> Result<Lock> {
+        Lock::share(&self.rollback(workspace, ".lock"))
+    }
+
+    /// How many bytes the vault's own files take.
+    pub(super) fn size(&self) -> Result<u64> {
+        let dir = self.store.dir();
+        let doing = || format!("cannot list {}", dir.display());
+        let mut size = 0;
+        for entry in std::fs::read_dir(dir).doing(ErrorKind::Io, doing)? {
+            let entry = entry.doing(ErrorKind::Io, doing)?;
+            // A temporary file may go away between the two calls.
+            size += entry.metadata().map_or(0, |meta| meta.len());
+        }
+        Ok(size)
+    }
+}

@@ -1,0 +1,91 @@
+//! Refs as they lie in files: `HEAD`, loose refs, `packed-refs`.
+//!
+//! Reads through a function from path to bytes, so that the same code reads the
+//! refs of a git directory and those of a point.
+
+use crate::error::Result;
+use bstr::{BString, ByteSlice as _};
+
+/// Reads a file of a git directory by its path in it; `None` when there is none.
+pub(super) type Read<'a> = dyn Fn(&[u8]) -> Result<Option<Vec<u8>>> + 'a;
+
+/// Where `HEAD` points.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Head {
+    /// The branch, full name; `None` when detached.
+    pub(super) branch: Option<BString>,
+    /// The commit, hex; `None` when unborn.
+    pub(super) commit: Option<String>,
+}
+
+/// Reads `HEAD` of the worktree whose private part of the git directory is `private`.
+pub(super) fn head(read: &Read<'_>, private: &[u8]) -> Result<Head> {
+    let mut path = private.to_vec();
+    if !path.is_empty() {
+        path.push(b'/');
+    }
+    path.extend_from_slice(b"HEAD");
+    let Some(bytes) = read(&path)? else {
+        return Ok(Head::default());
+    };
+    Ok(match bytes.trim_ascii().strip_prefix(b"ref:") {
+        Some(name) => {
+            let name = name.trim_ascii();
+            Head {
+                branch: Some(name.into()),
+                commit: value(read, name)?,
+            }
+        }
+        None => Head {
+            branch: None,
+            commit: object(&bytes),
+        },
+    })
+}
+
+/// What a ref names: loose first, then packed, symbolic refs followed.
+pub(super) fn value(read: &Read<'_>, name: &[u8]) -> Result<Option<String>> {
+    let mut name = name.to_vec();
+    for _ in 0..5 {
+        match read(&name)? {
+            Some(bytes) => match bytes.trim_ascii().strip_prefix(b"ref:") {
+                Some(next) => name = next.trim_ascii().to_vec(),
+                None => return Ok(object(&bytes)),
+            },
+            None => {
+                return Ok(read(b"packed-refs")?.and_then(|packed| {
+                    packed.lines().find_map(|line| {
+                        let (id, packed_name) = line.split_once_str(" ")?;
+                        (packed_name == name.as_slice()).then(|| object(id))?
+                    })
+                }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn object(bytes: &[u8]) -> Option<String> {
+    let text = bytes.trim_ascii().to_str().ok()?;
+    (matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit()))
+        .then(|| text.to_owned())
+}
+
+/// `packed-refs` without one ref and what is peeled of it.
+pub(super) fn without(packed: &[u8], name: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(packed.len());
+    let mut dropped = false;
+    for line in packed.lines_with_terminator() {
+        if line.starts_with(b"^") && dropped {
+            continue;
+        }
+        dropped = line
+            .trim_ascii()
+            .split_once_str(" ")
+            .is_some_and(|(_, packed_name)| packed_name == name);
+        if !dropped {
+            out.extend_from_slice(line);
+        }
+    }
+    out
+}

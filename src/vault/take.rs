@@ -1,0 +1,397 @@
+//! Takes a safety point: walk, assemble, and only if something differs, publish.
+
+use super::assemble::{Picture, assemble};
+use super::cache::{Cache, Header};
+use super::diff::Trees;
+use super::id::ContentId;
+use super::ignore::{self, Repo};
+use super::layout::Vault;
+use super::pack::PackWriter;
+use super::point::{About, NotHeld, SafetyPoint, ids};
+use super::refs;
+use super::stamp::Stamp;
+use super::store::Packer;
+use super::tree::{Kind, Why};
+use super::walk::{Side, Walk};
+use crate::error::{Context as _, Error, ErrorKind, Result};
+use crate::repo::{Git, Workspace};
+use crate::sys::env::Env;
+use crate::sys::{clock, failpoint, files};
+use bstr::{BString, ByteSlice as _};
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+/// How often a walk is repeated when git's objects moved under it.
+const ATTEMPTS: usize = 5;
+
+/// The workspace as it is now, seen against the cache.
+pub(super) struct Now {
+    pub(super) cache: Cache,
+    pub(super) picture: Picture,
+    pub(super) not_held: Vec<NotHeld>,
+    pub(super) rules: ContentId,
+    pub(super) pack: Option<PackWriter>,
+}
+
+/// Whether new contents are kept or only named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keep {
+    /// They go into a new pack.
+    Contents,
+    /// Nothing is written.
+    Nothing,
+}
+
+/// Looks at the workspace.
+pub(super) fn look(vault: &Vault, env: &Env, workspace: &Workspace, keep: Keep) -> Result<Now> {
+    let path = vault.cache(workspace);
+    let repo = rules_of(env, workspace);
+    for attempt in 1.. {
+        let cache = Cache::load(&path)?;
+        let pack = (keep == Keep::Contents).then(|| {
+            let name = format!("tmp-{}.pack", ulid::Ulid::generate());
+            PackWriter::new(vault.store.dir().join(name))
+        });
+        let rules = fingerprint(workspace, &repo);
+        let found = Walk {
+            work: (workspace.kind != crate::repo::Kind::Bare).then(|| workspace.root.clone()),
+            git: workspace.common_dir.clone(),
+            own_git: workspace.common_dir.as_deref() == Some(&*workspace.root.join(".git")),
+            own_state: own_state(env, workspace),
+            rules_same: !cache.is_empty() && cache.header.rules == rules,
+            cache: &cache,
+            repo: Repo::new(
+                BString::default(),
+                repo.git_dir().cloned(),
+                repo.global().cloned(),
+            ),
+            settings: &vault.settings,
+            store: &vault.store,
+            pack: pack.as_ref(),
+            links: &vault.links,
+        }
+        .run();
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => {
+                if let Some(pack) = pack {
+                    pack.abandon();
+                }
+                return Err(error);
+            }
+        };
+        if found.vanished && attempt < ATTEMPTS {
+            if let Some(pack) = pack {
+                pack.abandon();
+            }
+            continue;
+        }
+        let mut packer = Packer::new(&vault.store, pack.as_ref())?;
+        let picture = assemble(&cache, found.visits, &mut packer)?;
+        let mut not_held: Vec<NotHeld> = found
+            .not_held
+            .into_iter()
+            .map(|(side, path, why)| NotHeld {
+                path: match side {
+                    Side::Work => path,
+                    Side::Git => [b".git/", path.as_slice()].concat().into(),
+                },
+                why,
+            })
+            .collect();
+        not_held.sort_by(|a, b| a.path.cmp(&b.path));
+        return Ok(Now {
+            cache,
+            picture,
+            not_held,
+            rules,
+            pack,
+        });
+    }
+    Err(Error::new(
+        ErrorKind::Busy,
+        "cannot take a safety point: git's objects keep moving",
+    ))
+}
+
+/// Takes a point; the second value is false when the workspace is as the last point has it.
+pub(super) fn take(vault: &Vault, env: &Env, about: &About<'_>) -> Result<(SafetyPoint, bool)> {
+    let workspace = about.workspace;
+    let _contents = vault.use_contents()?;
+    let mut now = look(vault, env, workspace, Keep::Contents)?;
+    let pack = now.pack.take();
+    let taken = settle(vault, about, &now, pack);
+    if taken.is_err() {
+        // Links that were made for a point that is not there do no harm; prune finds them.
+        vault.store.refresh();
+    }
+    taken
+}
+
+fn settle(
+    vault: &Vault,
+    about: &About<'_>,
+    now: &Now,
+    pack: Option<PackWriter>,
+) -> Result<(SafetyPoint, bool)> {
+    let workspace = about.workspace;
+    let header = &now.cache.header;
+    let same_roots = {
+        let tree = |root: Option<super::cache::Root>| root.map(|root| (root.tree, root.mode));
+        !now.cache.is_empty()
+            && tree(header.work) == tree(now.picture.work)
+            && tree(header.git) == tree(now.picture.git)
+    };
+    if same_roots
+        && let Some(point) = SafetyPoint::read(&point_path(vault, &header.point))?
+        && point.not_held == now.not_held
+    {
+        if let Some(pack) = pack {
+            pack.abandon();
+        }
+        if !now.picture.blocks.is_empty() || header.rules != now.rules {
+            let _name = vault.publish()?;
+            learn(vault, workspace, now, &point.id)?;
+        }
+        return Ok((point, false));
+    }
+    let mut point = SafetyPoint::about(String::new(), String::new(), about);
+    point.work = now.picture.work.map(Into::into);
+    point.git = now.picture.git.map(Into::into);
+    point.not_held.clone_from(&now.not_held);
+    point.changed = changed(vault, now)?;
+    let head = head(vault, workspace, now)?;
+    point.head = head.commit;
+    point.branch = head.branch;
+    publish(vault, workspace, now, point, pack)
+}
+
+fn publish(
+    vault: &Vault,
+    workspace: &Workspace,
+    now: &Now,
+    mut point: SafetyPoint,
+    pack: Option<PackWriter>,
+) -> Result<(SafetyPoint, bool)> {
+    // Data first: it is on the disk before anything names it.
+    let finished = pack.map(PackWriter::finish).transpose()?.flatten();
+    vault.links.sync()?;
+    let _name = vault.publish()?;
+    let known = ids(&vault.points())?;
+    if let Some(last) = newest(vault, workspace, &known)?
+        && (last.work, last.git, &last.not_held) == (point.work, point.git, &point.not_held)
+    {
+        if let Some(finished) = finished {
+            remove(&finished.path)?;
+        }
+        learn(vault, workspace, now, &last.id)?;
+        return Ok((last, false));
+    }
+    let at = clock::now();
+    point.id = next_id(at, known.last())?;
+    point.created = clock::rfc3339(at);
+    if let Some(finished) = &finished {
+        let name = vault.store.dir().join(format!("{}.pack", point.id));
+        point.bytes = finished.bytes;
+        failpoint::reach();
+        fs::rename(&finished.path, &name)
+            .and_then(|()| files::sync_parent(&name))
+            .doing(ErrorKind::Io, || format!("cannot write {}", name.display()))?;
+    }
+    point.write(&vault.points())?;
+    learn(vault, workspace, now, &point.id)?;
+    clear_leftovers(vault);
+    vault.store.refresh();
+    Ok((point, true))
+}
+
+/// Writes down in the cache what was found.
+fn learn(vault: &Vault, workspace: &Workspace, now: &Now, point: &str) -> Result<()> {
+    let header = Header {
+        point: point.to_owned(),
+        rules: now.rules,
+        work: now.picture.work,
+        git: now.picture.git,
+    };
+    now.cache
+        .write(&vault.cache(workspace), &header, &now.picture.blocks)
+}
+
+/// The file of a point's record.
+pub(super) fn point_path(vault: &Vault, id: &str) -> PathBuf {
+    vault.points().join(format!("{id}.json"))
+}
+
+fn newest(vault: &Vault, workspace: &Workspace, ids: &[String]) -> Result<Option<SafetyPoint>> {
+    for id in ids.iter().rev() {
+        if let Some(point) = SafetyPoint::read(&point_path(vault, id))?
+            && point.is_of(workspace)
+        {
+            return Ok(Some(point));
+        }
+    }
+    Ok(None)
+}
+
+/// An id that sorts after all others, whatever the clock says.
+fn next_id(at: jiff::Timestamp, last: Option<&String>) -> Result<String> {
+    let millis = u64::try_from(at.as_millisecond()).unwrap_or(0);
+    let fresh = ulid::Ulid::from_parts(millis, ulid::Ulid::generate().random());
+    let last = last.and_then(|last| ulid::Ulid::from_string(last).ok());
+    Ok(match last {
+        Some(last) if last >= fresh => last
+            .increment()
+            .map_err(|_| Error::new(ErrorKind::Damaged, "the vault has no id left"))?,
+        _ => fresh,
+    }
+    .to_string())
+}
+
+/// Removes what dead processes left half written; a living one has its file locked.
+fn clear_leftovers(vault: &Vault) {
+    let Ok(entries) = fs::read_dir(vault.store.dir()) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let is_temporary = entry
+            .file_name()
+            .to_str()
+            .is_some_and(|name| name.starts_with("tmp-"));
+        if is_temporary
+            && let Ok(file) = fs::File::open(entry.path())
+            && fs2::FileExt::try_lock_exclusive(&file).is_ok()
+        {
+            // Nobody needs it; the next save tries again.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn remove(path: &std::path::Path) -> Result<()> {
+    fs::remove_file(path).doing(ErrorKind::Io, || {
+        format!("cannot remove {}", path.display())
+    })
+}
+
+fn changed(vault: &Vault, now: &Now) -> Result<usize> {
+    let trees = Trees {
+        store: &vault.store,
+        fresh: &now.picture.trees,
+    };
+    let before = now.cache.header.work.map(|root| root.tree);
+    let after = now.picture.work.map(|root| root.tree);
+    // A vault that lost the last point's trees still takes points.
+    let before = before.filter(|id| vault.store.has(id).unwrap_or(false));
+    let is_dir =
+        |row: &Option<super::tree::Row>| row.as_ref().is_none_or(|row| row.kind == Kind::Dir);
+    Ok(trees
+        .diff(before, after)?
+        .iter()
+        .filter(|change| !is_dir(&change.before) || !is_dir(&change.after))
+        .count())
+}
+
+fn head(vault: &Vault, workspace: &Workspace, now: &Now) -> Result<refs::Head> {
+    let (Some(git), Some(own)) = (now.picture.git, &workspace.git_dir) else {
+        return Ok(refs::Head::default());
+    };
+    let trees = Trees {
+        store: &vault.store,
+        fresh: &now.picture.trees,
+    };
+    let private = workspace
+        .common_dir
+        .as_deref()
+        .and_then(|common| own.strip_prefix(common).ok())
+        .map(|path| path.as_os_str().as_bytes().to_vec())
+        .unwrap_or_default();
+    if trees.find(&git.tree, b"reftable")?.is_some() {
+        return Ok(head_by_git(workspace));
+    }
+    let common = workspace.common_dir.clone().unwrap_or_default();
+    refs::head(
+        &|path| files::read_if_there(&common.join(std::ffi::OsStr::from_bytes(path))),
+        &private,
+    )
+}
+
+/// Asks git where `HEAD` points; where git cannot tell, the point holds it all the same.
+fn head_by_git(workspace: &Workspace) -> refs::Head {
+    let ask = |args: &[&str]| {
+        Git::at(workspace)
+            .args(args)
+            .read()
+            .ok()
+            .map(|out| BString::from(out.trim_ascii()))
+            .filter(|out| !out.is_empty())
+    };
+    refs::Head {
+        branch: ask(&["symbolic-ref", "-q", "HEAD"]),
+        commit: ask(&["rev-parse", "-q", "--verify", "HEAD"]).map(|id| id.to_str_lossy().into()),
+    }
+}
+
+/// Holdpoint's own directory, where it lies inside the workspace.
+fn own_state(env: &Env, workspace: &Workspace) -> Option<BString> {
+    let home = fs::canonicalize(env.state_home().ok()?).ok()?;
+    workspace.relative(&home).map(BString::from)
+}
+
+/// Where the workspace's ignore rules come from.
+fn rules_of(env: &Env, workspace: &Workspace) -> Repo {
+    let home = env.home();
+    let xdg = env
+        .var("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .or_else(|| home.as_ref().map(|home| home.join(".config")))
+        .map(|dir| dir.join("git"));
+    let mut configs = Vec::new();
+    if env.var("GIT_CONFIG_NOSYSTEM").is_none() {
+        configs.push(PathBuf::from("/etc/gitconfig"));
+    }
+    if let Some(global) = env.var("GIT_CONFIG_GLOBAL") {
+        configs.push(PathBuf::from(global));
+    } else {
+        configs.extend(xdg.as_ref().map(|dir| dir.join("config")));
+        configs.extend(home.as_ref().map(|home| home.join(".gitconfig")));
+    }
+    configs.extend(workspace.common_dir.as_ref().map(|dir| dir.join("config")));
+    let global =
+        ignore::excludes_file(&configs, home.as_deref(), xdg.map(|dir| dir.join("ignore")));
+    Repo::new(BString::default(), workspace.git_dir.clone(), global)
+}
+
+/// Stands for the ignore rules outside the worktree, and for what the index tracks.
+fn fingerprint(workspace: &Workspace, repo: &Repo) -> ContentId {
+    let mut hasher = blake3::Hasher::new();
+    let files = [
+        workspace.git_dir.as_ref().map(|dir| dir.join("index")),
+        workspace
+            .common_dir
+            .as_ref()
+            .map(|dir| dir.join("info/exclude")),
+        repo.global().cloned(),
+    ];
+    for path in files.into_iter().flatten() {
+        hasher.update(path.as_os_str().as_bytes());
+        if let Ok(stat) = rustix::fs::stat(&path) {
+            let stamp = Stamp::of(&stat);
+            hasher.update(format!("{stamp:?}").as_bytes());
+        }
+        hasher.update(b"\0");
+    }
+    ContentId(*hasher.finalize().as_bytes())
+}
+
+/// What a reason means where a path is named as not held.
+#[must_use]
+pub(super) fn is_expected(why: Why) -> bool {
+    matches!(why, Why::BulkyIgnored | Why::LargeIgnored)
+}
+
+/// Trees that are in memory only; empty for a point.
+pub(super) fn no_trees() -> HashMap<ContentId, super::tree::Tree> {
+    HashMap::new()
+}
