@@ -173,7 +173,11 @@ fn against(workspace: &Workspace, index: &Path, commit: Option<&BStr>) -> Result
     let raw = Git::at(workspace)
         .env("GIT_INDEX_FILE", index)
         .args(["diff-index", "--cached", "--raw", "-z", "-M", "--no-abbrev"])
-        .args(["--no-ext-diff", "--ignore-submodules=none"])
+        .args([
+            "--no-ext-diff",
+            "--ignore-submodules=none",
+            "--ita-invisible-in-index",
+        ])
         .arg(base)
         .arg("--")
         .read()?;
@@ -500,40 +504,4 @@ pub fn index_path(env: &crate::sys::env::Env, workspace: &Workspace) -> Result<P
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_moved_line_is_not_an_added_one() {
-        let added = added_lines(b"a\nb\nc\n", b"c\na\nb\nd\nb\n");
-        let texts: Vec<(u64, &[u8])> = added
-            .iter()
-            .map(|line| (line.number, line.text.as_slice()))
-            .collect();
-        assert_eq!(texts, [(4, &b"d"[..]), (5, &b"b"[..])]);
-    }
-
-    #[test]
-    fn raw_output_with_a_rename_is_read() {
-        let raw = b":100644 100644 aa bb M\0a b\0:100644 100644 cc cc R100\0old\nname\0new\0:000000 100644 00 dd A\0x\0";
-        let changes = parse_raw(raw).unwrap_or_default();
-        assert_eq!(changes.len(), 3);
-        assert_eq!(
-            changes[1].op,
-            ChangeOp::Rename {
-                from: "old\nname".into()
-            }
-        );
-        assert_eq!(changes[1].path, "new");
-        assert_eq!(
-            (changes[2].before.as_str(), changes[2].mode_before.as_str()),
-            ("", "")
-        );
-    }
-
-    #[test]
-    fn garbage_from_git_is_an_error() {
-        assert!(parse_raw(b":100644 nonsense\0p\0").is_err());
-        assert!(parse_raw(b":100644 100644 aa bb R100\0only-one\0").is_err());
-    }
-}
+mod tests;
