@@ -4,7 +4,6 @@ use crate::error::Result;
 use crate::exit::ExitStatus;
 use crate::sys::env::Env;
 use crate::sys::out;
-use clap::CommandFactory as _;
 
 /// Arguments of `holdpoint completions`.
 #[derive(Debug, clap::Args)]
@@ -20,12 +19,7 @@ pub(super) struct Args {
 )]
 pub(super) fn run(_env: &Env, args: &Args) -> Result<ExitStatus> {
     let mut script = Vec::new();
-    clap_complete::generate(
-        args.shell,
-        &mut super::Cli::command(),
-        "holdpoint",
-        &mut script,
-    );
+    clap_complete::generate(args.shell, &mut super::command(), "holdpoint", &mut script);
     out::raw(&script);
     Ok(ExitStatus::Passed)
 }

@@ -103,6 +103,12 @@ enum Command {
     Completions(completions::Args),
 }
 
+/// The command line of `holdpoint`, for completions and for the test that demands help on every option.
+#[must_use]
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// Runs a person's command.
 #[must_use]
 pub fn holdpoint() -> ExitCode {

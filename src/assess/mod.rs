@@ -1,1 +1,7 @@
 //! Action to facts: what would be touched, lost, left; the evidence comes from `repo`.
+
+mod nature;
+pub mod policy;
+pub mod staged;
+
+pub use nature::nature;

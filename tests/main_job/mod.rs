@@ -1,1 +1,3 @@
-//! Feature: main job.
+//! Feature: the main job, end to end.
+
+mod command_line;

@@ -1,0 +1,100 @@
+//! Takes a safety point before anything that could destroy, and says what it holds.
+
+use crate::judge::{
+    Coverage, Effect, EffectKind, Facts, FileOp, GitClass, Level, Place, Surface, Verdict,
+};
+use crate::repo::Workspace;
+use crate::sys::env::Env;
+use crate::vault;
+use bstr::BString;
+
+/// In which session and run the action comes up.
+pub(super) struct Who<'a> {
+    pub(super) session: Option<&'a str>,
+    pub(super) run: Option<&'a str>,
+}
+
+/// Returns true where the action could destroy something that a point can hold, or will be held.
+pub(super) fn is_needed(facts: &Facts, verdict: &Verdict) -> bool {
+    if facts.surface == Surface::Check || facts.coverage != Coverage::NotTaken {
+        return false;
+    }
+    if verdict.level >= Level::Confirm {
+        return true;
+    }
+    // A commit's bytes are all in git already; an agent's write replaces the only copy.
+    facts.surface != Surface::GitHook && facts.effects.iter().any(destroys)
+}
+
+fn destroys(effect: &Effect) -> bool {
+    match &effect.kind {
+        EffectKind::File { op, place, .. } => {
+            *place == Place::Workspace && !matches!(op, FileOp::Create)
+        }
+        EffectKind::Git { class, lossy } => {
+            *lossy && matches!(class, GitClass::History | GitClass::Discard)
+        }
+        EffectKind::Opaque { .. } => true,
+        _ => false,
+    }
+}
+
+/// Takes the point and notes in the facts what it covers; a failure raises the level and is warned of.
+pub(super) fn cover(
+    env: &Env,
+    workspace: &Workspace,
+    facts: &mut Facts,
+    who: &Who<'_>,
+    warnings: &mut Vec<String>,
+) -> Option<String> {
+    let saved = vault::save(
+        env,
+        workspace,
+        &vault::Request {
+            session: who.session.map(str::to_owned),
+            run: who.run.map(str::to_owned),
+            ..vault::Request::new("gate", facts.actor.clone())
+        },
+    );
+    match saved {
+        Ok(saved) => {
+            warnings.extend(saved.notices);
+            let paths: Vec<BString> = facts
+                .effects
+                .iter()
+                .filter(|effect| destroys(effect))
+                .map(|effect| effect.subject.clone())
+                .collect();
+            facts.coverage = vault::coverage(&saved.point, &paths);
+            if let Coverage::Partial { missing, .. } = &facts.coverage {
+                let names: Vec<String> = missing.iter().take(3).map(ToString::to_string).collect();
+                let text = format!("the safety point does not hold {}", names.join(", "));
+                uncovered(facts, &text);
+                warnings.push(text);
+            }
+            Some(saved.point.id)
+        }
+        Err(error) => {
+            let text = format!("no safety point could be taken: {error}");
+            facts.coverage = Coverage::Failed {
+                why: error.doing().to_owned(),
+            };
+            uncovered(facts, &text);
+            warnings.push(text);
+            None
+        }
+    }
+}
+
+/// A gate that needed a point and has none, or a partial one, asks a person.
+fn uncovered(facts: &mut Facts, why: &str) {
+    facts.effects.push(
+        Effect::new(
+            EffectKind::Opaque {
+                worst: Level::Confirm,
+            },
+            "safety point",
+        )
+        .because(why),
+    );
+}
