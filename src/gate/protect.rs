@@ -1,7 +1,8 @@
 //! Takes a safety point before anything that could destroy, and says what it holds.
 
 use crate::judge::{
-    Coverage, Effect, EffectKind, Facts, FileOp, GitClass, Level, Place, Surface, Verdict,
+    Coverage, Effect, EffectKind, Facts, FileOp, FileState, GitClass, Level, Nature, Place,
+    Surface, Verdict,
 };
 use crate::repo::Workspace;
 use crate::sys::env::Env;
@@ -28,13 +29,34 @@ pub(super) fn is_needed(facts: &Facts, verdict: &Verdict) -> bool {
 
 fn destroys(effect: &Effect) -> bool {
     match &effect.kind {
-        EffectKind::File { op, place, .. } => {
-            *place == Place::Workspace && !matches!(op, FileOp::Create)
+        EffectKind::File {
+            op, place, state, ..
+        } => {
+            *place == Place::Workspace
+                && !matches!(op, FileOp::Create)
+                && !matches!(state, FileState::Absent | FileState::Own)
         }
         EffectKind::Git { class, lossy } => {
             *lossy && matches!(class, GitClass::History | GitClass::Discard)
         }
         EffectKind::Opaque { .. } => true,
+        _ => false,
+    }
+}
+
+/// Returns true where the point has to hold the path itself: its bytes may be nowhere else.
+///
+/// Clean files are in git; build output that git ignores is not worth a person's time.
+fn must_be_held(effect: &Effect) -> bool {
+    match &effect.kind {
+        EffectKind::File { nature, state, .. } => {
+            destroys(effect)
+                && match state {
+                    FileState::Clean | FileState::Absent | FileState::Own => false,
+                    FileState::Ignored => !matches!(nature, Nature::Ordinary | Nature::Config),
+                    FileState::Modified | FileState::Untracked | FileState::Unknown => true,
+                }
+        }
         _ => false,
     }
 }
@@ -62,7 +84,7 @@ pub(super) fn cover(
             let paths: Vec<BString> = facts
                 .effects
                 .iter()
-                .filter(|effect| destroys(effect))
+                .filter(|effect| must_be_held(effect))
                 .map(|effect| effect.subject.clone())
                 .collect();
             facts.coverage = vault::coverage(&saved.point, &paths);
