@@ -1,17 +1,250 @@
-//! `holdpoint confirm`: lets a held action pass once. Only a person can.
+//! `holdpoint confirm`: lets held actions pass once. Only a person can.
 
+use super::holds::diff;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
+use crate::holds::{self, Hold, Scope, State};
+use crate::journal::{self, LogEntry, Outcome};
+use crate::judge::{self, Action, Actor, Pending, Risk};
+use crate::prefs;
+use crate::repo::Workspace;
 use crate::sys::env::Env;
+use crate::sys::out;
+use crate::sys::terminal::Terminal;
 
 /// Arguments of `holdpoint confirm`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+pub(super) struct Args {
+    /// The holds' ids, or the ends of them.
+    #[arg(required_unless_present = "like")]
+    ids: Vec<String>,
+    /// A hold whose like are confirmed together with it.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["ids", "for_session", "always"])]
+    like: Option<String>,
+    /// Agrees to the hold's rules for this session (Level 2 only).
+    #[arg(long)]
+    for_session: bool,
+    /// Agrees to the hold's rules for good, by a preference (Level 2 only).
+    #[arg(long, conflicts_with = "for_session")]
+    always: bool,
+}
 
 /// Runs the command.
-pub(super) fn run(_env: &Env, _args: &Args) -> Result<ExitStatus> {
-    Err(Error::new(
-        ErrorKind::Usage,
-        "`holdpoint confirm` is not there yet",
-    ))
+pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
+    let workspace = Workspace::discover(env)?;
+    let named = args
+        .like
+        .as_deref()
+        .or(args.ids.first().map(String::as_str));
+    let terminal = holds::person(env, &workspace, "confirm a hold", named)?;
+    if let Some(id) = &args.like {
+        return batch(env, &workspace, id, &terminal);
+    }
+    let scope = match (args.for_session, args.always) {
+        (true, _) => Scope::Session,
+        (_, true) => Scope::Always,
+        _ => Scope::Once,
+    };
+    for id in &args.ids {
+        let hold = holds::find(env, &workspace, id)?;
+        let hold = holds::confirm_with(env, &workspace, &hold, scope, &terminal)?;
+        told(&hold, scope);
+    }
+    Ok(ExitStatus::Passed)
+}
+
+fn told(hold: &Hold, scope: Scope) {
+    out::line(format!("Confirmed: {}", hold.summary));
+    match scope {
+        Scope::Once => {}
+        Scope::Session => {
+            out::line("Its rules pass for four hours. Take it back: holdpoint session strict");
+        }
+        Scope::Always => {
+            for rule in &hold.rules {
+                out::line(format!(
+                    "Preference set: decision_authority.{rule} = level_1"
+                ));
+            }
+        }
+    }
+    let until = hold
+        .confirmation
+        .as_ref()
+        .map_or(hold.expires, |confirmation| confirmation.expires);
+    if !matches!(hold.action, Action::WorkspaceDelta { .. }) {
+        out::line(format!(
+            "Now repeat the command: it passes once, until {}.",
+            crate::sys::clock::rfc3339(until)
+        ));
+    }
+}
+
+/// What a person chose for a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    All,
+    OneByOne,
+    Skip,
+}
+
+fn batch(env: &Env, workspace: &Workspace, id: &str, terminal: &Terminal) -> Result<ExitStatus> {
+    let wanted = holds::find(env, workspace, id)?;
+    let pending: Vec<Hold> = holds::list(env, workspace)?
+        .into_iter()
+        .filter(|hold| hold.state_now() == State::Pending)
+        .collect();
+    let high_risk = prefs::policy(env, workspace)?.context.risk == Risk::High;
+    let candidates: Vec<Pending> = pending.iter().filter_map(as_pending).collect();
+    let group = judge::batches(&candidates, high_risk)
+        .into_iter()
+        .find(|group| group.iter().any(|one| one.id == wanted.id));
+    let Some(group) = group else {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            format!("the hold {} is part of no batch", wanted.id),
+        )
+        .hint("a batch is three or more alike within five minutes, of one level, without deletions and what cannot be undone, and not at high risk")
+        .hint(format!("holdpoint confirm {}", wanted.id)));
+    };
+    let holds: Vec<&Hold> = pending
+        .iter()
+        .filter(|hold| group.iter().any(|one| one.id == hold.id))
+        .collect();
+    terminal.say(&format!("{} holds alike, {}:", holds.len(), wanted.level))?;
+    for hold in &holds {
+        terminal.say(&format!("  {}  {}", hold.id, hold.summary))?;
+    }
+    let choice = choose(workspace, &holds, terminal)?;
+    let results = match choice {
+        Choice::All => all(env, workspace, &holds, terminal)?,
+        Choice::OneByOne => one_by_one(env, workspace, &holds, terminal)?,
+        Choice::Skip => Vec::new(),
+    };
+    let confirmed = results.len();
+    let entry = LogEntry::new("batch")
+        .level(wanted.level)
+        .reason("batch")
+        .reasoning(format!(
+            "a person confirmed {confirmed} of {} alike",
+            holds.len()
+        ))
+        .rule(
+            wanted
+                .rules
+                .first()
+                .copied()
+                .unwrap_or(crate::judge::RuleId::ReadOnly),
+        )
+        .context("count", holds.len())
+        .context("similarity", judge::batch_similarity(&group))
+        .context("choice", format!("{choice:?}"))
+        .context(
+            "results",
+            holds
+                .iter()
+                .map(|hold| {
+                    let word = if results.contains(&hold.id) {
+                        "confirmed"
+                    } else {
+                        "waits"
+                    };
+                    format!("{} {word}", hold.id)
+                })
+                .collect::<Vec<_>>(),
+        )
+        .outcome(if confirmed == holds.len() {
+            Outcome::Success
+        } else {
+            Outcome::Partial
+        })
+        .overridden()
+        .actor(&Actor::Person { terminal: true });
+    journal::append(env, workspace, entry)?;
+    out::line(format!(
+        "Confirmed {confirmed} of {}. Now repeat the commands.",
+        holds.len()
+    ));
+    Ok(ExitStatus::Passed)
+}
+
+fn as_pending(hold: &Hold) -> Option<Pending> {
+    Some(Pending {
+        id: hold.id.clone(),
+        level: hold.level,
+        rule: *hold.rules.first()?,
+        subject: hold.summary.clone(),
+        remedy: hold.hint.clone(),
+        at: hold.created,
+        alone: hold.stands_alone(),
+    })
+}
+
+fn choose(workspace: &Workspace, holds: &[&Hold], terminal: &Terminal) -> Result<Choice> {
+    loop {
+        let answer = terminal.ask("[a]ll, [p]review, [o]ne by one, [s]kip all: ")?;
+        match answer.to_ascii_lowercase().as_str() {
+            "a" | "all" => return Ok(Choice::All),
+            "o" | "one" => return Ok(Choice::OneByOne),
+            "s" | "skip" | "" => return Ok(Choice::Skip),
+            "p" | "preview" => {
+                for hold in holds {
+                    terminal.say(&format!("\n{}  {}", hold.id, hold.summary))?;
+                    terminal.say(diff(workspace, hold)?.trim_end())?;
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn all(
+    env: &Env,
+    workspace: &Workspace,
+    holds: &[&Hold],
+    terminal: &Terminal,
+) -> Result<Vec<String>> {
+    let question = format!("Let all {} pass?", holds.len());
+    let level = holds
+        .iter()
+        .map(|hold| hold.level)
+        .max()
+        .unwrap_or_default();
+    if !holds::agrees(terminal, level, &question)? {
+        return Ok(Vec::new());
+    }
+    settle(env, workspace, holds)
+}
+
+fn one_by_one(
+    env: &Env,
+    workspace: &Workspace,
+    holds: &[&Hold],
+    terminal: &Terminal,
+) -> Result<Vec<String>> {
+    let mut confirmed = Vec::new();
+    for (index, hold) in holds.iter().enumerate() {
+        terminal.say(&holds::screen(hold))?;
+        terminal.say(diff(workspace, hold)?.trim_end())?;
+        let answer = terminal.ask("[y]es, [n]o, [a]nd all that remain, [q]uit: ")?;
+        match answer.to_ascii_lowercase().as_str() {
+            "y" | "yes" if holds::agrees(terminal, hold.level, "Let it pass?")? => {
+                confirmed.extend(settle(env, workspace, &[hold])?);
+            }
+            "a" => {
+                confirmed.extend(all(env, workspace, &holds[index..], terminal)?);
+                break;
+            }
+            "q" => break,
+            _ => {}
+        }
+    }
+    Ok(confirmed)
+}
+
+fn settle(env: &Env, workspace: &Workspace, holds: &[&Hold]) -> Result<Vec<String>> {
+    holds
+        .iter()
+        .map(|hold| holds::settle(env, workspace, &hold.id, Scope::Once).map(|hold| hold.id))
+        .collect()
 }

@@ -1,17 +1,29 @@
 //! `holdpoint deny`: refuses a held action.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::exit::ExitStatus;
+use crate::holds;
+use crate::repo::Workspace;
 use crate::sys::env::Env;
+use crate::sys::out;
 
 /// Arguments of `holdpoint deny`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+pub(super) struct Args {
+    /// The hold's id, or the end of it.
+    #[arg(required = true)]
+    ids: Vec<String>,
+    /// Why, for the log and for the agent.
+    #[arg(long)]
+    why: Option<String>,
+}
 
 /// Runs the command.
-pub(super) fn run(_env: &Env, _args: &Args) -> Result<ExitStatus> {
-    Err(Error::new(
-        ErrorKind::Usage,
-        "`holdpoint deny` is not there yet",
-    ))
+pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
+    let workspace = Workspace::discover(env)?;
+    for id in &args.ids {
+        let hold = holds::deny(env, &workspace, id, args.why.as_deref())?;
+        out::line(format!("Refused: {} ({})", hold.summary, hold.id));
+    }
+    Ok(ExitStatus::Passed)
 }

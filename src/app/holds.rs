@@ -1,17 +1,218 @@
-//! `holdpoint holds`: lists what waits for a person.
+//! `holdpoint holds`: lists what waits for a person, and shows one hold with its evidence.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Context as _, ErrorKind, Result};
 use crate::exit::ExitStatus;
+use crate::holds::{self, Hold, State};
+use crate::judge::{Action, After, ChangeOp, PathChange};
+use crate::repo::{Git, Workspace};
 use crate::sys::env::Env;
+use crate::sys::{clock, files, out};
+use bstr::ByteSlice as _;
+use similar::TextDiff;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+
+/// Bytes of a file above which no diff is shown.
+const SHOWN: usize = 512 * 1024;
 
 /// Arguments of `holdpoint holds`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Option<Sub>,
+    /// Lists settled holds too.
+    #[arg(long)]
+    all: bool,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Sub {
+    /// Shows one hold: why, evidence, what would be lost, and the change itself.
+    Show {
+        /// The hold's id, or the end of it.
+        id: String,
+        /// Prints JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
 
 /// Runs the command.
-pub(super) fn run(_env: &Env, _args: &Args) -> Result<ExitStatus> {
-    Err(Error::new(
-        ErrorKind::Usage,
-        "`holdpoint holds` is not there yet",
-    ))
+pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
+    let workspace = Workspace::discover(env)?;
+    match &args.command {
+        Some(Sub::Show { id, json }) => show(env, &workspace, id, *json),
+        None => list(env, &workspace, args),
+    }
+}
+
+fn list(env: &Env, workspace: &Workspace, args: &Args) -> Result<ExitStatus> {
+    let mut found = holds::list(env, workspace)?;
+    found.retain(|hold| args.all || matches!(hold.state_now(), State::Pending | State::Confirmed));
+    if args.json {
+        out::line(json(&found)?);
+        return Ok(ExitStatus::Passed);
+    }
+    if found.is_empty() {
+        out::line("Nothing waits for you.");
+        return Ok(ExitStatus::Passed);
+    }
+    for hold in &found {
+        out::line(format!(
+            "{}  {}  {:<9} {:<8} {}",
+            hold.id,
+            hold.level,
+            state(hold),
+            left(hold),
+            hold.summary
+        ));
+        out::line(format!("    {}, by {}", hold.reasoning, hold.actor.word()));
+    }
+    out::line("");
+    out::line(
+        "Look: holdpoint holds show ID   Agree: holdpoint confirm ID   Refuse: holdpoint deny ID",
+    );
+    Ok(ExitStatus::Passed)
+}
+
+fn show(env: &Env, workspace: &Workspace, id: &str, as_json: bool) -> Result<ExitStatus> {
+    let hold = holds::find(env, workspace, id)?;
+    if as_json {
+        out::line(json(&hold)?);
+        return Ok(ExitStatus::Passed);
+    }
+    out::line(holds::screen(&hold));
+    out::line(format!("  state   {}, {}", state(&hold), left(&hold)));
+    if let Some(why) = &hold.why {
+        out::line(format!("  refused {why}"));
+    }
+    let diff = diff(workspace, &hold)?;
+    if !diff.is_empty() {
+        out::line("");
+        out::line(diff.trim_end());
+    }
+    if hold.state_now() == State::Pending {
+        out::line("");
+        out::line(format!(
+            "Agree: holdpoint confirm {}   Refuse: holdpoint deny {} --why TEXT",
+            hold.id, hold.id
+        ));
+    }
+    Ok(ExitStatus::Passed)
+}
+
+pub(super) fn json(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string_pretty(value)
+        .doing(ErrorKind::Internal, || "cannot print as JSON".to_owned())
+}
+
+fn state(hold: &Hold) -> &'static str {
+    match hold.state_now() {
+        State::Pending => "pending",
+        State::Confirmed => "confirmed",
+        State::Denied => "denied",
+        State::Expired => "expired",
+        State::Used => "used",
+    }
+}
+
+/// How long it waits still.
+fn left(hold: &Hold) -> String {
+    let ends = hold
+        .confirmation
+        .as_ref()
+        .map_or(hold.expires, |confirmation| confirmation.expires);
+    let seconds = ends.duration_since(clock::now()).as_secs();
+    match seconds {
+        ..=0 => "over".to_owned(),
+        1..=90 => format!("{seconds} s left"),
+        _ => format!("{} min left", seconds / 60),
+    }
+}
+
+/// The change that a hold keeps back, as a unified diff; empty where the action is no change of files.
+pub(super) fn diff(workspace: &Workspace, hold: &Hold) -> Result<String> {
+    let changes = match &hold.action {
+        Action::Write { path, after } => return written(workspace, path.as_bstr(), after),
+        Action::StagedChange { changes } | Action::WorkspaceDelta { changes, .. } => changes,
+        _ => return Ok(String::new()),
+    };
+    let mut text = String::new();
+    for change in changes.iter().take(50) {
+        text.push_str(&changed(workspace, change)?);
+    }
+    if let Some(more) = changes.len().checked_sub(50).filter(|more| *more > 0) {
+        text = format!("{text}… and {more} more files\n");
+    }
+    Ok(text)
+}
+
+fn written(workspace: &Workspace, path: &bstr::BStr, after: &After) -> Result<String> {
+    let file = workspace.root.join(OsStr::from_bytes(path));
+    let before = files::read_if_there(&file)?.unwrap_or_default();
+    Ok(match after {
+        After::Content { bytes } => unified(path, &before, bytes),
+        After::Gone => unified(path, &before, b""),
+        After::MovedTo { path: to } => format!("{path} -> {to}\n"),
+        After::Unknown => String::new(),
+    })
+}
+
+fn changed(workspace: &Workspace, change: &PathChange) -> Result<String> {
+    let path = change.path.as_bstr();
+    let before = blob(workspace, &change.before)?;
+    let after = blob(workspace, &change.after)?;
+    let (Some(before), Some(after)) = (before, after) else {
+        return Ok(format!("{} {path}\n", op(&change.op)));
+    };
+    let mut text = unified(path, &before, &after);
+    if text.is_empty() {
+        text = format!(
+            "{} {path} ({} -> {})\n",
+            op(&change.op),
+            change.mode_before,
+            change.mode_after
+        );
+    }
+    Ok(text)
+}
+
+fn op(op: &ChangeOp) -> String {
+    match op {
+        ChangeOp::Create => "new".to_owned(),
+        ChangeOp::Modify => "changed".to_owned(),
+        ChangeOp::Delete => "deleted".to_owned(),
+        ChangeOp::Rename { from } => format!("renamed from {from}:"),
+    }
+}
+
+/// A blob of the repository; `None` when it has none of that id.
+fn blob(workspace: &Workspace, id: &str) -> Result<Option<Vec<u8>>> {
+    if id.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
+    if workspace.git_dir.is_none() || !id.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return Ok(None);
+    }
+    let output = Git::at(workspace).args(["cat-file", "blob", id]).output()?;
+    Ok((output.status == Some(0)).then_some(output.stdout))
+}
+
+fn unified(path: &bstr::BStr, before: &[u8], after: &[u8]) -> String {
+    if before.len() + after.len() > SHOWN || before.contains(&0) || after.contains(&0) {
+        return format!(
+            "{path}: {} bytes become {} bytes\n",
+            before.len(),
+            after.len()
+        );
+    }
+    let (before, after) = (before.to_str_lossy(), after.to_str_lossy());
+    TextDiff::from_lines(before.as_ref(), after.as_ref())
+        .unified_diff()
+        .context_radius(3)
+        .header(&format!("a/{path}"), &format!("b/{path}"))
+        .to_string()
 }

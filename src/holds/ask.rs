@@ -117,18 +117,25 @@ pub fn confirm_with(
         .hint(format!("holdpoint confirm {}", hold.id)));
     }
     terminal.say(&screen(hold))?;
-    let agreed = if hold.level == Level::MustAsk {
-        terminal.types_code("This cannot be taken back.")?
-    } else {
-        terminal.agrees("Let it pass?")?
-    };
-    if !agreed {
+    if !agrees(terminal, hold.level, "Let it pass?")? {
         return Err(
             Error::new(ErrorKind::Cancelled, "not confirmed; the hold still waits")
                 .hint(format!("refuse it for good: holdpoint deny {}", hold.id)),
         );
     }
     settle(env, workspace, &hold.id, scope)
+}
+
+/// Asks the question that a level calls for: a code to be typed back at Level 3, yes or no below.
+///
+/// # Errors
+/// When the terminal is gone or nobody answers.
+pub fn agrees(terminal: &Terminal, level: Level, question: &str) -> Result<bool> {
+    if level == Level::MustAsk {
+        terminal.types_code(question)
+    } else {
+        terminal.agrees(question)
+    }
 }
 
 fn still_waits(hold: &Hold) -> Result<()> {
@@ -145,8 +152,11 @@ fn still_waits(hold: &Hold) -> Result<()> {
     )
 }
 
-/// Writes an agreement down.
-pub(super) fn settle(env: &Env, workspace: &Workspace, id: &str, scope: Scope) -> Result<Hold> {
+/// Writes an agreement down. The caller has proven a person, who has agreed.
+///
+/// # Errors
+/// When it no longer waits, or cannot be signed or written.
+pub fn settle(env: &Env, workspace: &Workspace, id: &str, scope: Scope) -> Result<Hold> {
     let preferences = prefs::load(env, workspace)?.confirm;
     let seal = Seal::open(env)?;
     let hold = {

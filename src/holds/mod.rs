@@ -12,7 +12,7 @@ mod screen;
 mod sign;
 mod store;
 
-pub use ask::{Scope, ask, confirm, confirm_with, deny, person, refused};
+pub use ask::{Scope, agrees, ask, confirm, confirm_with, deny, person, refused, settle};
 pub use hold::{Confirmation, Draft, Hold, State};
 pub use screen::screen;
 pub use sign::NAMESPACE;

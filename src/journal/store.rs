@@ -91,7 +91,7 @@ pub(super) fn append(workspace: &Workspace, log: Log, body: Map<String, Value>) 
     let mirror = open(&mirror_path, 0o600)?;
     let mut notes = Vec::new();
     let copy = match copy_path(workspace, log) {
-        Some(path) => match heal::copy(workspace, &mirror, &path, &mut notes) {
+        Some(path) => match heal::copy(workspace, &mirror, &path, heal::Care::Tail, &mut notes) {
             Ok(file) => Some((path, file)),
             Err(error) => {
                 notes.push(error.to_string());
@@ -277,6 +277,15 @@ pub(super) mod heal {
         Ok(Some(aside))
     }
 
+    /// How much of the common part is compared.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(in crate::journal) enum Care {
+        /// Its end, where the lengths differ: for every entry.
+        Tail,
+        /// All of it: for a repair.
+        Whole,
+    }
+
     /// Opens the copy for appending, with the mirror's bytes in it.
     ///
     /// Shorter after a crash: completed. Gone: written again. Longer by lines
@@ -286,6 +295,7 @@ pub(super) mod heal {
         workspace: &Workspace,
         mirror: &File,
         path: &Path,
+        care: Care,
         notes: &mut Vec<String>,
     ) -> Result<File> {
         let doing = || format!("cannot bring {} up to date", path.display());
@@ -312,12 +322,15 @@ pub(super) mod heal {
             files::replace(&known, b"", 0o600, files::Durability::Lazy)?;
         }
         let length = file.metadata().doing(ErrorKind::Io, doing)?.len();
-        if length == whole {
+        if length == whole && care == Care::Tail {
             return Ok(file);
         }
         let common = length.min(whole);
         let same = {
-            let start = common.saturating_sub(OVERLAP);
+            let start = match care {
+                Care::Tail => common.saturating_sub(OVERLAP),
+                Care::Whole => 0,
+            };
             read_range(&file, start, common).doing(ErrorKind::Io, doing)?
                 == read_range(mirror, start, common).doing(ErrorKind::Io, doing)?
         };

@@ -197,7 +197,7 @@ pub fn repair(workspace: &Workspace, log: Log) -> Result<Vec<String>> {
     }
     if let Some(copy) = copy_path(workspace, log) {
         let before = files::read_if_there(&copy)?.map(|bytes| bytes.len());
-        heal::copy(workspace, &mirror, &copy, &mut done)?;
+        heal::copy(workspace, &mirror, &copy, heal::Care::Whole, &mut done)?;
         let after = files::read_if_there(&copy)?.map(|bytes| bytes.len());
         if before != after && done.is_empty() {
             done.push(format!("{} was brought up to date", copy.display()));

@@ -7,6 +7,8 @@
 
 mod action;
 mod actor;
+mod batch;
+mod explain;
 mod facts;
 mod level;
 mod modifiers;
@@ -18,6 +20,8 @@ pub mod words;
 
 pub use action::{Action, AddedLine, After, ChangeOp, PathChange, RefChange, RefUpdate};
 pub use actor::Actor;
+pub use batch::{Pending, average as batch_similarity, batches, similarity};
+pub use explain::{Explanation, explain};
 pub use facts::{
     ContractClass, Coverage, Effect, EffectKind, Facts, FileOp, FileState, GitClass, Losses,
     Nature, PackageClass, Place, Surface, SystemClass,

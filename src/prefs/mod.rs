@@ -19,9 +19,9 @@ mod typed;
 pub use document::{Document, Warning};
 pub use keys::{KEYS, Key, Kind, Order, aliases, key};
 pub use layers::{Layers, Origin, Setting};
-pub use policy::{baseline, policy};
+pub use policy::{baseline, broken as contract_fault, policy};
 pub use schema::schema;
-pub use set::{Target, set};
+pub use set::{Target, check, set};
 pub use typed::{
     Confirm, Degradation, Deps, Gate, Guardrails, Logging, Mode, Preferences, Retries, Safety,
     Signing, TestFix, Timeouts,

@@ -174,7 +174,8 @@ fn parse(name: &str, text: &str) -> Result<Contract> {
 }
 
 /// Words a fault of a Contract, with file and line.
-pub(crate) fn broken(name: &str, fault: &Fault) -> Error {
+#[must_use]
+pub fn broken(name: &str, fault: &Fault) -> Error {
     let accepted = fault.accepted.clone();
     let error = Error::new(
         ErrorKind::Config,

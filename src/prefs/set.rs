@@ -65,7 +65,7 @@ pub fn set(
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] with what would be accepted.
-pub(super) fn check(key: &str, value: &Value) -> Result<()> {
+pub fn check(key: &str, value: &Value) -> Result<()> {
     let accepted = if let Some(rule) = key.strip_prefix("decision_authority.") {
         if keys::aliases(rule).is_empty() {
             return Err(unknown(key));

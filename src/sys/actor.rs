@@ -350,7 +350,8 @@ mod holder {
         "dtach-send",
     ];
 
-    /// Programs behind which a person sits although nobody started them from a shell.
+    /// Programs behind which a person sits. `systemd` is none: it adopts what
+    /// others left behind.
     const TERMINALS: &[&str] = &[
         "tmux",
         "screen",
@@ -359,11 +360,13 @@ mod holder {
         "abduco",
         "dtach",
         "sshd",
+        "sshd-session",
         "dropbear",
         "mosh-server",
+        "tailscaled",
         "login",
-        "sudo",
-        "su",
+        "agetty",
+        "getty",
         "gnome-terminal",
         "konsole",
         "xterm",
@@ -372,6 +375,7 @@ mod holder {
         "alacritty",
         "kitty",
         "wezterm",
+        "wezterm-gui",
         "foot",
         "ghostty",
         "st",
@@ -384,6 +388,7 @@ mod holder {
         "guake",
         "yakuake",
         "ptyxis",
+        "ptyxis-agent",
         "kgx",
         "cool-retro-term",
         "terminology",
@@ -393,29 +398,34 @@ mod holder {
         "warp",
         "tabby",
         "hyper",
+        "contour",
+        "deepin-terminal",
         "code",
         "codium",
         "code-server",
         "cursor",
         "zed",
+        "zed-editor",
         "emacs",
-        "vim",
-        "nvim",
         "java",
         "idea",
         "ttyd",
         "gotty",
         "wetty",
-        "contour",
-        "deepin-terminal",
-        "node",
-        "electron",
-        "containerd",
         "containerd-shim",
         "conmon",
-        "dockerd",
         "init",
-        "wslhost",
+        "Relay",
+    ];
+
+    /// Parts of the command line of editors whose terminals are written in JavaScript.
+    const EDITORS: &[&str] = &[
+        ".vscode-server",
+        ".vscode-remote",
+        ".cursor-server",
+        "code-server",
+        "ptyHost",
+        "openvscode-server",
     ];
 
     /// The first and last device major number of pseudo-terminals (Linux `devices.txt`).
@@ -427,16 +437,17 @@ mod holder {
             // A console: its keyboard writes the input.
             return Ok(());
         };
-        let root = ancestry::root(env);
         let everybody = ancestry::all();
+        let mut seen = false;
         for holder in everybody.iter().filter(|process| holds(process, index)) {
-            if Some(holder.pid) == root {
-                continue;
-            }
+            seen = true;
             one(env, holder)?;
             if is(holder, &["tmux"]) {
                 nobody_types(&everybody)?;
             }
+        }
+        if !seen {
+            hidden(env, own)?;
         }
         if loops_back(env)
             && everybody
@@ -453,6 +464,9 @@ mod holder {
     }
 
     fn one(env: &Env, holder: &Process) -> Result<(), String> {
+        if Some(holder.pid) == ancestry::root(env) {
+            return Ok(());
+        }
         let who = format!("{} (process {})", holder.name, holder.pid);
         if is(holder, TYPISTS) {
             return Err(format!("the terminal's input is written by {who}"));
@@ -467,13 +481,49 @@ mod holder {
                 mark.by
             ));
         }
-        let orphaned = above.is_empty() && Some(holder.parent) != ancestry::root(env);
-        if orphaned && !is(holder, TERMINALS) {
+        if let Some(typist) = above.iter().find(|process| is(process, TYPISTS)) {
             return Err(format!(
-                "the terminal belongs to {who}, which nobody's session started and which is no terminal program known here"
+                "the terminal belongs to {who}, which {} started",
+                typist.name
             ));
         }
-        Ok(())
+        if is_terminal(holder) || above.iter().any(is_terminal) || reaches_root(env, holder, &above)
+        {
+            return Ok(());
+        }
+        Err(format!(
+            "the terminal belongs to {who}, which is no terminal program known here and runs in nobody's"
+        ))
+    }
+
+    /// Judges by our own parents where the holder is not to be seen: another
+    /// user's (`sshd`), or outside this container.
+    fn hidden(env: &Env, own: &Process) -> Result<(), String> {
+        let above = ancestry::above(env, own);
+        let from_outside = above.last().map_or(own.parent, |top| top.parent) == 0;
+        let with_init = Process::read(1).is_some_and(|init| init.terminal == own.terminal);
+        if from_outside
+            || with_init
+            || above.iter().any(is_terminal)
+            || reaches_root(env, own, &above)
+        {
+            return Ok(());
+        }
+        Err("who holds the other end of the terminal cannot be seen, and no terminal program is among the parents".to_owned())
+    }
+
+    fn is_terminal(process: &Process) -> bool {
+        is(process, TERMINALS)
+            || process
+                .arguments()
+                .iter()
+                .any(|argument| EDITORS.iter().any(|part| argument.contains_str(part)))
+    }
+
+    /// Returns true where the parents end at the process that counts as init in tests.
+    fn reaches_root(env: &Env, process: &Process, above: &[Process]) -> bool {
+        ancestry::root(env)
+            .is_some_and(|root| above.last().map_or(process.parent, |top| top.parent) == root)
     }
 
     /// A tmux server with no client shows its panes to nobody: only a program can be typing.
@@ -504,8 +554,7 @@ mod holder {
         names.iter().any(|known| {
             let known = known.as_bytes();
             first == known
-                || (known.len() >= 13 && known.starts_with(first) && first.len() >= 13)
-                || (first.len() == 15 && known.len() > 8 && first.starts_with(known))
+                || (first.len() == 15 && (first.starts_with(known) || known.starts_with(first)))
         })
     }
 

@@ -1,1 +1,16 @@
-//! Feature: judgement.
+//! Feature: judgement. Contract, preferences, holds, log, and the proof that a person is there.
+
+mod contract;
+mod log;
+mod persons;
+mod prefs;
+
+use crate::support::Sandbox;
+use crate::support::terminal::Terminal;
+
+/// A program of ours at a terminal of its own.
+fn at_terminal(sandbox: &Sandbox, arguments: &[&str]) -> Terminal {
+    let mut command = sandbox.command(env!("CARGO_BIN_EXE_holdpoint"));
+    command.args(arguments);
+    Terminal::start(command)
+}

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each feature uses a part of it")]
 
+pub mod terminal;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
