@@ -5,7 +5,15 @@
 //! environment is read or a repository is opened.
 
 mod chain;
+mod commit;
 mod git;
+mod grants;
+mod housekeeping;
+mod marks;
+mod push;
+mod rebase;
+mod refs;
+mod scene;
 
 use crate::exit::ExitStatus;
 use crate::repo::hooks::files;

@@ -1,7 +1,9 @@
 //! `holdpoint init`: guards this repository: hooks, Contract template, `.ccg/`.
 
+use crate::contract::{self, PLACES};
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
+use crate::prefs;
 use crate::repo::hooks::machine::{self, Scope};
 use crate::repo::hooks::{Event, install, program, version};
 use crate::repo::{Kind, Workspace};
@@ -79,6 +81,7 @@ fn repository(env: &Env, args: &Args) -> Result<ExitStatus> {
     if workspace.kind != Kind::Bare {
         done.extend(make_ccg(workspace.main_root())?);
     }
+    prefs::baseline(env, &workspace)?;
     if done.is_empty() {
         out::line(format!(
             "{} is guarded already; nothing to do",
@@ -105,6 +108,15 @@ fn make_ccg(root: &Path) -> Result<Vec<String>> {
     if !ignore.exists() {
         files::replace(&ignore, b"*.jsonl\n", 0o644, Durability::Lazy)?;
         made.push("made .ccg/.gitignore (logs stay out of commits)".to_owned());
+    }
+    if !PLACES.iter().any(|place| root.join(place).exists()) {
+        files::replace(
+            &dir.join("contract.md"),
+            contract::TEMPLATE.as_bytes(),
+            0o644,
+            Durability::Lazy,
+        )?;
+        made.push("made .ccg/contract.md (restricts nothing until you fill it in)".to_owned());
     }
     Ok(made)
 }

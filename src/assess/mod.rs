@@ -2,6 +2,7 @@
 
 mod nature;
 pub mod policy;
+pub mod refs;
 pub mod staged;
 
 pub use nature::nature;

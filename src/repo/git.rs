@@ -87,6 +87,12 @@ impl Git {
             .args(["-c", "core.fsmonitor=false"])
             .args(["-c", "gc.auto=0"])
             .arg("--no-pager");
+        // Hooks of the configuration (git 2.54) run whatever `core.hooksPath` says.
+        for event in super::hooks::Event::ALL {
+            command
+                .arg("-c")
+                .arg(format!("hook.holdpoint-{event}.enabled=false"));
+        }
         Self {
             command,
             words: Vec::new(),

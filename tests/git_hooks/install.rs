@@ -14,7 +14,6 @@ const EVENTS: &[&str] = &[
     "pre-rebase",
     "pre-auto-gc",
     "reference-transaction",
-    "post-checkout",
 ];
 
 /// A directory's entries: modes, bytes or link targets.

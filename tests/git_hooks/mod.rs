@@ -1,3 +1,4 @@
 //! Hooks in a repository: in, at work, and out again.
 
+mod events;
 mod install;

@@ -2,9 +2,11 @@
 
 use super::GitCall;
 use super::chain::Chained;
+use super::{commit, housekeeping, push, rebase, refs};
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::exit::ExitStatus;
 use crate::repo::hooks::Event;
+use crate::repo::hooks::caller::Caller;
 use crate::sys::{out, process};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -16,13 +18,11 @@ pub(super) fn run(call: &GitCall) -> ExitCode {
     match chained_then_ours(call) {
         Ok(code) => code,
         Err(error) => {
-            out::note(format!("holdpoint: {error}"));
-            let observes = Event::parse(&call.name).is_some_and(|event| !event.refuses());
-            if observes {
-                ExitStatus::Passed.into()
-            } else {
-                ExitStatus::from(error.kind()).into()
-            }
+            out::note(format!(
+                "holdpoint: {} is refused because it cannot be judged: {error}",
+                call.name
+            ));
+            ExitStatus::from(error.kind()).into()
         }
     }
 }
@@ -55,7 +55,20 @@ fn chained_then_ours(call: &GitCall) -> Result<ExitCode> {
             return Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)));
         }
     }
-    Ok(ExitStatus::Passed.into())
+    ours(event, call, &input).map(ExitCode::from)
+}
+
+fn ours(event: Event, call: &GitCall, input: &[u8]) -> Result<ExitStatus> {
+    let caller = Caller::of_hook();
+    match event {
+        Event::ReferenceTransaction => refs::judge(input, caller, &git_dir()),
+        Event::PreCommit | Event::PreMergeCommit | Event::PrepareCommitMsg => {
+            commit::judge(event, caller)
+        }
+        Event::PrePush => push::judge(&call.args, input, caller),
+        Event::PreRebase => rebase::judge(&call.args, caller),
+        Event::PreAutoGc => housekeeping::judge(caller),
+    }
 }
 
 /// Returns false for a call that has nothing to judge whatever its input.
@@ -66,8 +79,6 @@ fn concerns_us(event: Event, call: &GitCall) -> bool {
             .args
             .first()
             .is_some_and(|phase| phase == OsStr::new("prepared")),
-        // The third argument is 1 for a change of branches, which moved HEAD itself.
-        Event::PostCheckout => call.args.get(2).is_some_and(|flag| flag == OsStr::new("0")),
         Event::PreCommit
         | Event::PreMergeCommit
         | Event::PrepareCommitMsg

@@ -19,13 +19,11 @@ pub enum Event {
     PreAutoGc,
     /// Before refs move; refuses the whole transaction. Working-tree bytes may already be gone.
     ReferenceTransaction,
-    /// After a checkout; too late to refuse, in time to say how to get back.
-    PostCheckout,
 }
 
 impl Event {
     /// Every event that `init` installs.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 7] = [
         Self::PreCommit,
         Self::PreMergeCommit,
         Self::PrepareCommitMsg,
@@ -33,7 +31,6 @@ impl Event {
         Self::PreRebase,
         Self::PreAutoGc,
         Self::ReferenceTransaction,
-        Self::PostCheckout,
     ];
 
     /// Git's own name of the event.
@@ -47,7 +44,6 @@ impl Event {
             Self::PreRebase => "pre-rebase",
             Self::PreAutoGc => "pre-auto-gc",
             Self::ReferenceTransaction => "reference-transaction",
-            Self::PostCheckout => "post-checkout",
         }
     }
 
@@ -55,12 +51,6 @@ impl Event {
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|event| event.name() == name)
-    }
-
-    /// Returns true where git heeds a refusal.
-    #[must_use]
-    pub fn refuses(self) -> bool {
-        self != Self::PostCheckout
     }
 
     /// Returns true where git writes to the hook's standard input.

@@ -6,13 +6,16 @@
 //! moved aside and run first. A [`Receipt`] beside the vault notes what was
 //! there, so that taking the hooks out restores it byte for byte.
 
+pub mod caller;
 pub mod config;
 mod event;
+pub mod fate;
 pub mod files;
 pub mod install;
 pub mod machine;
 pub mod place;
 mod receipt;
+pub mod transaction;
 pub mod tripwire;
 pub mod version;
 
