@@ -2,12 +2,13 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
-use crate::judge::{Actor, ChangeOp, PathChange};
+use crate::judge::{ChangeOp, PathChange};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
-use crate::sys::out;
-use crate::vault::{self, SafetyPoint};
+use crate::sys::{bar, out};
+use crate::vault::{self, SafetyPoint, rollback};
 use bstr::ByteSlice as _;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Arguments of `holdpoint points`.
@@ -27,14 +28,33 @@ enum Command {
         /// The point's id, or the start or end of it; the newest without one
         id: Option<String>,
     },
+    /// Forgets a point; what only it held is deleted by the next prune
+    Drop {
+        /// The point's id, or the start or end of it
+        id: String,
+    },
+    /// Forgets old points and deletes what nothing needs any more
+    Prune,
+    /// Reads everything back and says which points are whole
+    Verify,
 }
 
 /// Runs the command.
 pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     let workspace = Workspace::here(env)?;
+    if let Some(notice) = rollback::recover(env, &workspace)? {
+        out::note(format!("holdpoint: {notice}"));
+    }
     match &args.command {
         None => list(env, &workspace, args.json),
         Some(Command::Show { id }) => show(env, &workspace, id.as_deref(), args.json),
+        Some(Command::Drop { id }) => {
+            let point = vault::drop_point(env, &workspace, id)?;
+            out::line(format!("dropped {}", point.id));
+            Ok(ExitStatus::Passed)
+        }
+        Some(Command::Prune) => prune(env, &workspace, args.json),
+        Some(Command::Verify) => verify(env, &workspace, args.json),
     }
 }
 
@@ -73,6 +93,54 @@ fn list(env: &Env, workspace: &Workspace, json: bool) -> Result<ExitStatus> {
     Ok(ExitStatus::Passed)
 }
 
+fn prune(env: &Env, workspace: &Workspace, json: bool) -> Result<ExitStatus> {
+    let keep = BTreeSet::new();
+    let pruned = bar::over("pruning", vault::progress::steps, || {
+        vault::prune(env, workspace, &keep)
+    })?;
+    if json {
+        let value = serde_json::json!({
+            "points": pruned.points, "bytes": pruned.bytes, "links": pruned.links,
+        });
+        out::line(value.to_string());
+    } else {
+        out::line(format!(
+            "dropped {} points, freed {} KiB and {} links to git's objects",
+            pruned.points,
+            pruned.bytes.div_ceil(1024),
+            pruned.links
+        ));
+    }
+    Ok(ExitStatus::Passed)
+}
+
+fn verify(env: &Env, workspace: &Workspace, json: bool) -> Result<ExitStatus> {
+    let faults = bar::over("verifying", vault::progress::steps, || {
+        vault::verify(env, workspace)
+    })?;
+    let count = vault::points(env, workspace).map_or(0, |points| points.len());
+    if json {
+        let list: Vec<_> = faults
+            .iter()
+            .map(|fault| serde_json::json!({ "point": fault.point, "what": fault.what }))
+            .collect();
+        out::line(serde_json::json!({ "points": count, "faults": list }).to_string());
+    } else {
+        for fault in &faults {
+            let whose = fault.point.as_deref().unwrap_or("the vault");
+            out::line(format!("{whose}: {}", fault.what));
+        }
+        if faults.is_empty() {
+            out::line(format!("{count} points are whole"));
+        }
+    }
+    Ok(if faults.is_empty() {
+        ExitStatus::Passed
+    } else {
+        ExitStatus::Internal
+    })
+}
+
 fn as_json<T: serde::Serialize>(value: &T) -> Result<String> {
     serde_json::to_string_pretty(value)
         .map_err(|error| Error::new(ErrorKind::Internal, "cannot write JSON").because(error))
@@ -89,7 +157,7 @@ fn show(env: &Env, workspace: &Workspace, id: Option<&str>, json: bool) -> Resul
     out::line(describe(&point));
     for change in &changes {
         out::line(summary(change));
-        if let Some(diff) = text_diff(env, workspace, &point, change)? {
+        if let Some(diff) = text_diff(env, workspace, &point, change, Toward::Now)? {
             out::line(diff);
         }
     }
@@ -143,6 +211,15 @@ pub(super) fn summary(change: &PathChange) -> String {
     }
 }
 
+/// Which way a diff reads.
+#[derive(Clone, Copy)]
+pub(super) enum Toward {
+    /// What was done since the point.
+    Now,
+    /// What a rollback would do.
+    Point,
+}
+
 /// Above this size a file's change is not shown line by line.
 const SHOWN: usize = 1 << 20;
 
@@ -152,6 +229,7 @@ pub(super) fn text_diff(
     workspace: &Workspace,
     point: &SafetyPoint,
     change: &PathChange,
+    toward: Toward,
 ) -> Result<Option<String>> {
     if change.before == change.after {
         return Ok(None);
@@ -176,16 +254,18 @@ pub(super) fn text_diff(
     else {
         return Ok(None);
     };
-    let diff = similar::TextDiff::from_lines(before, after);
-    let text = diff
+    let (old, new) = match toward {
+        Toward::Now => (before, after),
+        Toward::Point => (after, before),
+    };
+    let (a, b) = match toward {
+        Toward::Now => (old_path, &change.path),
+        Toward::Point => (&change.path, old_path),
+    };
+    let text = similar::TextDiff::from_lines(old, new)
         .unified_diff()
         .context_radius(3)
-        .header(&format!("a/{old_path}"), &format!("b/{}", change.path))
+        .header(&format!("a/{a}"), &format!("b/{b}"))
         .to_string();
     Ok(Some(text.trim_end().to_owned()))
-}
-
-/// Who asks for a point or a rollback.
-pub(super) fn actor(_env: &Env) -> Actor {
-    Actor::Person { terminal: false }
 }

@@ -1,17 +1,218 @@
 //! `holdpoint rollback`: puts the workspace back to a safety point.
 
+use super::points::{Toward, text_diff};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
+use crate::repo::Workspace;
 use crate::sys::env::Env;
+use crate::sys::terminal::Terminal;
+use crate::sys::{actor, bar, out};
+use crate::vault::rollback::{self, Aim, Changed, PathText, Preview, Scope};
+use crate::vault::{self, Request};
+use bstr::BString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
 
 /// Arguments of `holdpoint rollback`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
+pub(super) struct Args {
+    /// The point's id, or the start or end of it; without one the last of this run, session or worktree
+    #[arg(conflicts_with_all = ["undo", "redo"])]
+    id: Option<String>,
+    /// Goes back to what was there before the last rollback
+    #[arg(long, conflicts_with = "redo")]
+    undo: bool,
+    /// Takes the last undo back
+    #[arg(long)]
+    redo: bool,
+    /// Puts branches, tags and reflogs back too
+    #[arg(long)]
+    refs: bool,
+    /// Puts files back and leaves the index and all else of git
+    #[arg(long)]
+    file_only: bool,
+    /// Shows what would change and changes nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Also overwrites what changed after the summary was shown
+    #[arg(long)]
+    force: bool,
+    /// Does not ask
+    #[arg(short, long)]
+    yes: bool,
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+    /// Only these paths, and what is below them
+    #[arg(last = true, value_name = "PATHS")]
+    paths: Vec<PathBuf>,
+}
 
 /// Runs the command.
-pub(super) fn run(_env: &Env, _args: &Args) -> Result<ExitStatus> {
-    Err(Error::new(
-        ErrorKind::Usage,
-        "`holdpoint rollback` is not there yet",
-    ))
+pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
+    let workspace = Workspace::here(env)?;
+    if let Some(notice) = rollback::recover(env, &workspace)? {
+        out::note(format!("holdpoint: {notice}"));
+    }
+    let scope = Scope {
+        refs: args.refs,
+        files_only: args.file_only,
+        paths: args
+            .paths
+            .iter()
+            .map(|path| relative(env, &workspace, path).map(PathText))
+            .collect::<Result<_>>()?,
+    };
+    let aim = match (&args.id, args.undo, args.redo) {
+        (_, true, _) => Aim::Undo,
+        (_, _, true) => Aim::Redo,
+        (Some(id), ..) => Aim::Point(id.clone()),
+        (None, ..) => Aim::Point(vault::last_wanted(env, &workspace)?.id),
+    };
+    let preview = bar::over("looking", vault::progress::steps, || {
+        rollback::plan(env, &workspace, &aim, scope)
+    })?;
+    if args.dry_run {
+        show(env, &workspace, &preview, args.json)?;
+        return Ok(ExitStatus::Passed);
+    }
+    if preview.plan.is_empty() {
+        tell_left(&preview);
+        out::note(format!(
+            "nothing to do: the workspace is as the safety point {} has it",
+            preview.target.id
+        ));
+        return Ok(ExitStatus::Passed);
+    }
+    if !args.yes
+        && let Some(terminal) = Terminal::to_talk()
+    {
+        terminal.say(preview.plan.to_string().trim_end())?;
+        let question = format!("Put back {} paths?", preview.plan.steps.len());
+        if !terminal.agrees(&question)? {
+            return Ok(ExitStatus::Cancelled);
+        }
+    }
+    let request = Request::new("before-rollback", actor::detect(env)).message(Some(format!(
+        "before the rollback to {}",
+        preview.target.id
+    )));
+    let changed = if args.force {
+        Changed::Overwrite
+    } else {
+        Changed::Keep
+    };
+    let done = bar::over("restoring", vault::progress::steps, || {
+        rollback::apply(env, &workspace, &preview, &request, changed)
+    })?;
+    Ok(report(&preview, &done, args.json))
+}
+
+fn report(preview: &Preview, done: &rollback::Done, json: bool) -> ExitStatus {
+    if json {
+        let value = serde_json::json!({
+            "point": preview.target.id,
+            "before": done.before.id,
+            "changed": done.changed,
+            "left": done.left.iter().map(|left| serde_json::json!({
+                "path": left.path.to_string(), "why": left.why,
+            })).collect::<Vec<_>>(),
+            "refs_left": done.refs_left.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        });
+        out::line(value.to_string());
+    } else {
+        out::line(format!(
+            "put back {} paths from the safety point {}",
+            done.changed, preview.target.id
+        ));
+    }
+    for left in &done.left {
+        out::note(format!("left as it is: {} ({})", left.path, left.why));
+    }
+    if !done.refs_left.is_empty() {
+        out::note(format!(
+            "{} refs have moved and were left; to put them back: holdpoint rollback {} --refs",
+            done.refs_left.len(),
+            preview.target.id
+        ));
+    }
+    out::note("to undo this: holdpoint rollback --undo");
+    ExitStatus::Passed
+}
+
+fn tell_left(preview: &Preview) {
+    for left in &preview.plan.left {
+        out::note(format!("left as it is: {} ({})", left.path, left.why));
+    }
+    if !preview.plan.refs_left.is_empty() {
+        out::note(format!(
+            "{} refs have moved; to put them back: holdpoint rollback {} --refs",
+            preview.plan.refs_left.len(),
+            preview.target.id
+        ));
+    }
+}
+
+fn show(env: &Env, workspace: &Workspace, preview: &Preview, json: bool) -> Result<()> {
+    if json {
+        let steps: Vec<_> = preview
+            .plan
+            .steps
+            .iter()
+            .map(|step| serde_json::json!({ "path": step.shown(), "does": step.to_string() }))
+            .collect();
+        let value = serde_json::json!({ "point": preview.target.id, "steps": steps });
+        out::line(value.to_string());
+        return Ok(());
+    }
+    out::line(format!("rollback to {} would:", preview.target.id));
+    out::line(preview.plan.to_string().trim_end());
+    let changes = vault::compare(env, workspace, &preview.target)?;
+    for change in &changes {
+        let wanted = preview
+            .plan
+            .steps
+            .iter()
+            .any(|step| step.is_work() && step.path == change.path);
+        if wanted
+            && let Some(diff) = text_diff(env, workspace, &preview.target, change, Toward::Point)?
+        {
+            out::line(diff);
+        }
+    }
+    Ok(())
+}
+
+/// A path as typed, relative to the worktree's top.
+fn relative(env: &Env, workspace: &Workspace, path: &Path) -> Result<BString> {
+    let mut clean = PathBuf::new();
+    for component in env.cwd().join(path).components() {
+        match component {
+            Component::ParentDir => {
+                clean.pop();
+            }
+            Component::CurDir => {}
+            other => clean.push(other),
+        }
+    }
+    // The working directory may be reached through a link; the top never is.
+    let parent = clean
+        .parent()
+        .and_then(|dir| std::fs::canonicalize(dir).ok());
+    let full = match (parent, clean.file_name()) {
+        (Some(parent), Some(name)) => parent.join(name),
+        _ => clean,
+    };
+    full.strip_prefix(&workspace.root)
+        .map(|path| BString::from(path.as_os_str().as_bytes()))
+        .map_err(|_| {
+            Error::new(
+                ErrorKind::Usage,
+                format!("{} is not in the workspace", path.display()),
+            )
+        })
 }

@@ -4,7 +4,7 @@ use crate::error::{ErrorKind, Result};
 use crate::exit::ExitStatus;
 use crate::repo::Workspace;
 use crate::sys::env::Env;
-use crate::sys::{bar, out};
+use crate::sys::{actor, bar, out};
 use crate::vault;
 
 /// Arguments of `holdpoint save`.
@@ -25,8 +25,7 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
         Err(error) if error.kind() == ErrorKind::Repository => Workspace::adopt(env, env.cwd())?,
         other => other?,
     };
-    let request =
-        vault::Request::new("manual", super::points::actor(env)).message(args.message.clone());
+    let request = vault::Request::new("manual", actor::detect(env)).message(args.message.clone());
     let saved = bar::over("saving", vault::progress::steps, || {
         vault::save(env, &workspace, &request)
     })?;

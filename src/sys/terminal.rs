@@ -32,6 +32,17 @@ impl Terminal {
             .map(|file| Self { file })
     }
 
+    /// Opens it where somebody talks to this program on it; `None` in scripts and pipes.
+    #[must_use]
+    pub fn to_talk() -> Option<Self> {
+        use std::io::IsTerminal as _;
+        std::io::stdin()
+            .is_terminal()
+            .then(Self::open)
+            .flatten()
+            .filter(Self::is_in_front)
+    }
+
     /// Returns true when this process is in the terminal's foreground.
     #[must_use]
     pub fn is_in_front(&self) -> bool {

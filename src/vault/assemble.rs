@@ -46,10 +46,11 @@ struct Open {
     rows: Vec<Seen>,
 }
 
-/// Makes the trees; they go through `packer`.
+/// Makes the trees of the sides that were walked; they go through `packer`.
 pub(super) fn assemble(
     cache: &Cache,
     visits: Vec<Visit>,
+    sides: &[Side],
     packer: &mut Packer<'_>,
 ) -> Result<Picture> {
     let mut levels: Vec<HashMap<Key, Open>> = Vec::new();
@@ -80,8 +81,8 @@ pub(super) fn assemble(
         }
     }
     let mut picture = Picture {
-        work: cache.header.work,
-        git: cache.header.git,
+        work: cache.header.work.filter(|_| sides.contains(&Side::Work)),
+        git: cache.header.git.filter(|_| sides.contains(&Side::Git)),
         ..Picture::default()
     };
     let mut next = cache.next_block();

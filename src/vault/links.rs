@@ -200,15 +200,6 @@ impl Links {
             .insert(dir.to_path_buf());
     }
 
-    /// Returns true when links were made since the start.
-    pub(super) fn grew(&self) -> bool {
-        !self
-            .touched
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_empty()
-    }
-
     /// Waits until all new links are on the disk.
     pub(super) fn sync(&self) -> Result<()> {
         let touched =
@@ -223,6 +214,24 @@ impl Links {
                 .doing(ErrorKind::Io, || format!("cannot sync {}", dir.display()))?;
         }
         Ok(())
+    }
+}
+
+/// Checks that a link is there and has the length and the end that its id was made of.
+pub(super) fn check(links: &Links, dir: &[u8], row: &super::tree::Row) -> Result<()> {
+    let path = links.path(&row.id);
+    let doing = || format!("cannot read {}", path.display());
+    let file = File::open(&path).doing(ErrorKind::Io, doing)?;
+    let stat = rustix::fs::fstat(&file).doing(ErrorKind::Io, doing)?;
+    let stamp = Stamp::of(&stat);
+    let dir = dir.strip_suffix(b"/").unwrap_or(dir);
+    let parent = dir.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let with_end = (parent.len() != 2).then_some(&file);
+    let id = Links::name(parent, &row.name, &stamp, with_end).doing(ErrorKind::Io, doing)?;
+    if id == row.id {
+        Ok(())
+    } else {
+        Err(super::bytes::damaged("a link to one of git's objects"))
     }
 }
 

@@ -25,8 +25,6 @@
 //! uses contents shares `gc.lock`; whoever names a point holds `lock` for the
 //! moment; a rollback has its worktree's `rollback/*.lock` alone.
 
-#![allow(dead_code)]
-
 mod assemble;
 mod bytes;
 mod cache;
@@ -43,6 +41,8 @@ mod point;
 pub mod progress;
 mod query;
 mod refs;
+mod retain;
+pub mod rollback;
 mod settings;
 mod stamp;
 mod store;
@@ -54,7 +54,10 @@ mod walk;
 pub use diff::Difference;
 pub use id::ContentId;
 pub use point::{NotHeld, SafetyPoint};
-pub use query::{absent_in, compare, compare_points, content, coverage, differences, find, points};
+pub use query::{
+    absent_in, compare, compare_points, content, coverage, differences, find, last_wanted, points,
+};
+pub use retain::{Fault, Pruned, drop_point, prune, verify};
 pub use settings::Settings;
 pub use tree::{Kind, Row, Why};
 
@@ -117,10 +120,10 @@ pub struct Saved {
 /// When the workspace cannot be read or the vault cannot be written; earlier points are intact.
 pub fn save(env: &Env, workspace: &Workspace, request: &Request) -> Result<Saved> {
     let saved = || -> Result<Saved> {
+        let mut notices: Vec<String> = rollback::recover(env, workspace)?.into_iter().collect();
         let vault = Vault::open(env, workspace)?;
         let _calm = vault.no_rollback(workspace)?;
         let (point, new) = take::take(&vault, env, &about(workspace, request))?;
-        let mut notices = Vec::new();
         if new {
             notices.extend(size_notice(&vault)?);
         }

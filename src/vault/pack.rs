@@ -368,6 +368,23 @@ impl Pack {
         Ok(bytes)
     }
 
+    /// Reads a content that is not a list of chunks, checks it against its id and returns its length.
+    pub(super) fn check(&self, entry: &Entry) -> Result<u64> {
+        let payload = self.payload(entry)?;
+        let bytes = if entry.encoding == Encoding::Zstd {
+            let len = usize::try_from(entry.raw).map_err(|_| damaged_pack(&self.path))?;
+            zstd::bulk::decompress(&payload, len)
+                .map_err(|error| damaged_pack(&self.path).because(error))?
+        } else {
+            payload
+        };
+        if ContentId::of(&bytes) == entry.id {
+            Ok(bytes.len() as u64)
+        } else {
+            Err(damaged_pack(&self.path))
+        }
+    }
+
     /// Checks the index against its own hash.
     pub(super) fn check_index(&self) -> Result<()> {
         let mut hasher = blake3::Hasher::new();

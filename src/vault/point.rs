@@ -67,6 +67,10 @@ pub struct SafetyPoint {
     pub(super) work: Option<TreeRef>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) git: Option<TreeRef>,
+    /// When the index was last written, seconds and nanoseconds: git takes entries
+    /// that are not older for racy, and must go on doing so after a rollback.
+    #[serde(default)]
+    pub(super) index_mtime: (i64, u32),
 }
 
 /// A path that a point does not hold.
@@ -157,6 +161,7 @@ impl SafetyPoint {
             not_held: Vec::new(),
             work: None,
             git: None,
+            index_mtime: (1, 0),
         }
     }
 

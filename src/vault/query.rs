@@ -61,6 +61,40 @@ pub fn find(env: &Env, workspace: &Workspace, name: Option<&str>) -> Result<Safe
     }
 }
 
+/// The point that a rollback without an id means: the last of this run, else of this session, else of this worktree.
+///
+/// Points that a rollback took for itself do not count; `--undo` goes back to those.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] when there is none.
+pub fn last_wanted(env: &Env, workspace: &Workspace) -> Result<SafetyPoint> {
+    let run = env.text("HOLDPOINT_RUN");
+    let session = crate::sys::actor::session(env);
+    let points = points(env, workspace)?;
+    let last = |wanted: &dyn Fn(&SafetyPoint) -> bool| {
+        points
+            .iter()
+            .rev()
+            .find(|point| {
+                point.is_of(workspace) && point.reason != "before-rollback" && wanted(point)
+            })
+            .cloned()
+    };
+    let of_run = run.and_then(|run| last(&|point| point.run.as_deref() == Some(run)));
+    let of_session =
+        || session.and_then(|own| last(&|point| point.session.as_deref() == Some(&own)));
+    of_run
+        .or_else(of_session)
+        .or_else(|| last(&|_| true))
+        .ok_or_else(|| {
+            Error::new(
+                ErrorKind::Usage,
+                "there is no safety point of this worktree",
+            )
+            .hint("take one: holdpoint save")
+        })
+}
+
 fn no_such(name: &str) -> Error {
     Error::new(ErrorKind::Usage, format!("there is no safety point {name}"))
         .hint("see which there are: holdpoint points")

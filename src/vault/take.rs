@@ -33,6 +33,8 @@ pub(super) struct Now {
     pub(super) not_held: Vec<NotHeld>,
     pub(super) rules: ContentId,
     pub(super) pack: Option<PackWriter>,
+    /// The index's time before the walk; an older one than the bytes' is the safe side.
+    pub(super) index_mtime: (i64, u32),
 }
 
 /// Whether new contents are kept or only named.
@@ -55,9 +57,20 @@ pub(super) fn look(vault: &Vault, env: &Env, workspace: &Workspace, keep: Keep) 
             PackWriter::new(vault.store.dir().join(name))
         });
         let rules = fingerprint(workspace, &repo);
+        let index_mtime = workspace
+            .git_dir
+            .as_ref()
+            .and_then(|dir| rustix::fs::lstat(dir.join("index")).ok())
+            .map_or((1, 0), |stat| Stamp::of(&stat).mtime);
+        let work = (workspace.kind != crate::repo::Kind::Bare).then(|| workspace.root.clone());
+        let git = workspace.common_dir.clone();
+        let sides: Vec<Side> = [(Side::Work, &work), (Side::Git, &git)]
+            .into_iter()
+            .filter_map(|(side, path)| path.as_ref().map(|_| side))
+            .collect();
         let found = Walk {
-            work: (workspace.kind != crate::repo::Kind::Bare).then(|| workspace.root.clone()),
-            git: workspace.common_dir.clone(),
+            work,
+            git,
             own_git: workspace.common_dir.as_deref() == Some(&*workspace.root.join(".git")),
             own_state: own_state(env, workspace),
             rules_same: !cache.is_empty() && cache.header.rules == rules,
@@ -89,7 +102,7 @@ pub(super) fn look(vault: &Vault, env: &Env, workspace: &Workspace, keep: Keep) 
             continue;
         }
         let mut packer = Packer::new(&vault.store, pack.as_ref())?;
-        let picture = assemble(&cache, found.visits, &mut packer)?;
+        let picture = assemble(&cache, found.visits, &sides, &mut packer)?;
         let mut not_held: Vec<NotHeld> = found
             .not_held
             .into_iter()
@@ -108,6 +121,7 @@ pub(super) fn look(vault: &Vault, env: &Env, workspace: &Workspace, keep: Keep) 
             not_held,
             rules,
             pack,
+            index_mtime,
         });
     }
     Err(Error::new(
@@ -161,6 +175,7 @@ fn settle(
     point.work = now.picture.work.map(Into::into);
     point.git = now.picture.git.map(Into::into);
     point.not_held.clone_from(&now.not_held);
+    point.index_mtime = now.index_mtime;
     point.changed = changed(vault, now)?;
     let head = head(vault, workspace, now)?;
     point.head = head.commit;
@@ -318,7 +333,7 @@ fn head(vault: &Vault, workspace: &Workspace, now: &Now) -> Result<refs::Head> {
 }
 
 /// Asks git where `HEAD` points; where git cannot tell, the point holds it all the same.
-fn head_by_git(workspace: &Workspace) -> refs::Head {
+pub(super) fn head_by_git(workspace: &Workspace) -> refs::Head {
     let ask = |args: &[&str]| {
         Git::at(workspace)
             .args(args)

@@ -1,3 +1,55 @@
 //! Feature: safety points.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::case_sensitive_file_extension_comparisons,
+    clippy::format_push_string,
+    clippy::nonminimal_bool,
+    clippy::semicolon_if_nothing_returned,
+    clippy::unnecessary_debug_formatting,
+    reason = "a test is read once, when it fails"
+)]
+
+mod destroyed;
+mod picture;
 mod save;
+
+use crate::support::Sandbox;
+use picture::Picture;
+use serde_json::Value;
+
+/// Takes a point and returns what `save --json` says.
+pub fn save(sandbox: &Sandbox) -> Value {
+    let ran = sandbox.holdpoint(["save", "--json"]).exits(0);
+    serde_json::from_str(&ran.out).unwrap()
+}
+
+/// Takes a point, destroys, rolls back, and fails the test where anything is not as it was.
+#[track_caller]
+pub fn comes_back(sandbox: &Sandbox, destroy: impl FnOnce(&Sandbox)) {
+    comes_back_with(sandbox, &[], destroy);
+}
+
+/// The same with more arguments for the rollback.
+#[track_caller]
+pub fn comes_back_with(sandbox: &Sandbox, more: &[&str], destroy: impl FnOnce(&Sandbox)) {
+    let before = Picture::of(sandbox);
+    let id = save(sandbox)["id"].as_str().unwrap().to_owned();
+    before.assert_same(&Picture::of(sandbox));
+    destroy(sandbox);
+    let destroyed = Picture::of(sandbox);
+    let mut args = vec!["rollback", &id, "--yes"];
+    args.extend(more);
+    sandbox.holdpoint(&args).exits(0);
+    before.assert_same(&Picture::of(sandbox));
+    // And back again, and forward again.
+    if destroyed != before {
+        sandbox.holdpoint(["rollback", "--undo", "--yes"]).exits(0);
+        if sandbox.work().join(".git").exists() == !destroyed.git.is_empty() {
+            destroyed.assert_same(&Picture::of(sandbox));
+        }
+        sandbox.holdpoint(["rollback", "--redo", "--yes"]).exits(0);
+        before.assert_same(&Picture::of(sandbox));
+    }
+    sandbox.holdpoint(["points", "verify"]).exits(0);
+}

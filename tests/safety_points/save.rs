@@ -1,12 +1,7 @@
 //! Taking points.
 
+use super::save;
 use crate::support::Sandbox;
-use serde_json::Value;
-
-fn save(sandbox: &Sandbox) -> Value {
-    let ran = sandbox.holdpoint(["save", "--json"]).exits(0);
-    serde_json::from_str(&ran.out).unwrap()
-}
 
 #[test]
 fn an_unchanged_workspace_yields_the_existing_point() {

@@ -1,0 +1,360 @@
+//! Forgets what need not be kept, and checks that the rest is whole.
+//!
+//! Points are dropped first; contents that no point and no stat cache needs are
+//! deleted afterwards, alone in the vault. Small packs are merged on the way, so
+//! that looking up a content costs the same after a thousand points.
+
+use super::cache::Cache;
+use super::id::ContentId;
+use super::layout::Vault;
+use super::pack::{Encoding, Pack, PackWriter};
+use super::point::{SafetyPoint, ids};
+use super::take::point_path;
+use super::tree::Kind;
+use super::{links, rollback};
+use crate::error::{Context as _, Error, ErrorKind, Result};
+use crate::repo::Workspace;
+use crate::sys::env::Env;
+use crate::sys::{clock, failpoint, files};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+/// A pack below this size is merged with others when there are many.
+const SMALL: u64 = 4 << 20;
+
+/// This many small packs may lie side by side.
+const MANY: usize = 64;
+
+/// What a prune did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Points that were dropped.
+    pub points: usize,
+    /// Bytes that the vault's packs lost.
+    pub bytes: u64,
+    /// Links to git's objects that were dropped.
+    pub links: usize,
+}
+
+/// Something that does not read as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The point, where the fault belongs to one.
+    pub point: Option<String>,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// Drops one point.
+///
+/// # Errors
+/// When there is no such point, or an interrupted rollback needs it.
+pub fn drop_point(env: &Env, workspace: &Workspace, name: &str) -> Result<SafetyPoint> {
+    let point = super::find(env, workspace, Some(name))?;
+    let vault = Vault::find(env, workspace)?;
+    let _name = vault.publish()?;
+    remove(&point_path(&vault, &point.id))?;
+    Ok(point)
+}
+
+/// Drops points that are neither recent nor young nor in `keep`, and deletes what nothing needs.
+///
+/// # Errors
+/// When the vault cannot be read or written; what is left is whole.
+pub fn prune(env: &Env, workspace: &Workspace, keep: &BTreeSet<String>) -> Result<Pruned> {
+    let vault = Vault::open(env, workspace)?;
+    let _alone = vault.own_contents()?;
+    let _name = vault.publish()?;
+    let mut pruned = Pruned {
+        points: expire(&vault, keep)?,
+        ..Pruned::default()
+    };
+    let live = mark(&vault)?;
+    pruned.bytes = sweep_packs(&vault, &live)?;
+    pruned.links = sweep_links(&vault, &live.links)?;
+    let staging = vault.dir.join("staging");
+    if staging.exists() && rollback::needed(&vault)?.is_empty() {
+        fs::remove_dir_all(&staging).doing(ErrorKind::Io, || {
+            format!("cannot remove {}", staging.display())
+        })?;
+    }
+    vault.store.refresh();
+    Ok(pruned)
+}
+
+fn expire(vault: &Vault, keep: &BTreeSet<String>) -> Result<usize> {
+    let mut needed = keep.clone();
+    needed.extend(rollback::needed(vault)?);
+    let oldest =
+        clock::now().as_millisecond() - i64::from(vault.settings.keep_days) * 24 * 60 * 60 * 1000;
+    let all = ids(&vault.points())?;
+    let count = all.len().saturating_sub(vault.settings.keep);
+    let mut dropped = 0;
+    for id in all.iter().take(count) {
+        let young = ulid::Ulid::from_string(id)
+            .is_ok_and(|id| i64::try_from(id.timestamp_ms()).unwrap_or(i64::MAX) >= oldest);
+        if !young && !needed.contains(id) {
+            remove(&point_path(vault, id))?;
+            dropped += 1;
+        }
+    }
+    Ok(dropped)
+}
+
+#[derive(Default)]
+struct Live {
+    contents: HashSet<ContentId>,
+    links: HashSet<ContentId>,
+}
+
+/// Finds everything that a point or a stat cache reaches.
+fn mark(vault: &Vault) -> Result<Live> {
+    let mut live = Live::default();
+    for id in ids(&vault.points())? {
+        if let Some(point) = SafetyPoint::read(&point_path(vault, &id))? {
+            for tree in [point.work, point.git].into_iter().flatten() {
+                reach(vault, tree.tree, &mut live)?;
+            }
+        }
+    }
+    for entry in fs::read_dir(vault.dir.join("cache"))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let path = entry.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "base")
+        {
+            let header = Cache::load(&path)?.header;
+            for root in [header.work, header.git].into_iter().flatten() {
+                // A cache of a point that was dropped by hand may name trees that are gone.
+                if vault.store.has(&root.tree)? {
+                    reach(vault, root.tree, &mut live)?;
+                }
+            }
+        }
+    }
+    Ok(live)
+}
+
+fn reach(vault: &Vault, tree: ContentId, live: &mut Live) -> Result<()> {
+    let mut waiting = vec![tree];
+    while let Some(id) = waiting.pop() {
+        if !live.contents.insert(id) {
+            continue;
+        }
+        for row in vault.store.tree(&id)?.rows {
+            match row.kind {
+                Kind::Dir => waiting.push(row.id),
+                Kind::Object => {
+                    live.links.insert(row.id);
+                }
+                Kind::File | Kind::Link => {
+                    let fresh = live.contents.insert(row.id);
+                    if fresh && row.size > super::chunk::WHOLE as u64 {
+                        live.contents.extend(vault.store.chunks(&row.id)?);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Deletes packs without live contents; rewrites those that are mostly dead, and small ones where there are many.
+fn sweep_packs(vault: &Vault, live: &Live) -> Result<u64> {
+    let packs = vault.store.packs()?;
+    let before: u64 = packs.iter().map(Pack::payload_bytes).sum();
+    let small = packs
+        .iter()
+        .filter(|pack| pack.payload_bytes() < SMALL)
+        .count();
+    let mut rewritten: Vec<&Pack> = Vec::new();
+    for pack in packs.iter() {
+        let alive: u64 = pack
+            .all()?
+            .iter()
+            .filter(|entry| live.contents.contains(&entry.id))
+            .map(|entry| entry.stored)
+            .sum();
+        let mostly_dead = alive < pack.payload_bytes() / 2;
+        if mostly_dead || (small > MANY && pack.payload_bytes() < SMALL) {
+            rewritten.push(pack);
+        }
+    }
+    if rewritten.is_empty() {
+        return Ok(0);
+    }
+    let name = ulid::Ulid::generate();
+    let writer = PackWriter::new(vault.store.dir().join(format!("tmp-{name}.pack")));
+    for pack in &rewritten {
+        for entry in pack.all()? {
+            if live.contents.contains(&entry.id) {
+                writer.add(entry.id, entry.raw, entry.encoding, &pack.payload(&entry)?)?;
+            }
+        }
+    }
+    let mut after = before
+        - rewritten
+            .iter()
+            .map(|pack| pack.payload_bytes())
+            .sum::<u64>();
+    if let Some(finished) = writer.finish()? {
+        after += finished.bytes;
+        let path = vault.store.dir().join(format!("{name}.pack"));
+        failpoint::reach();
+        fs::rename(&finished.path, &path)
+            .and_then(|()| files::sync_parent(&path))
+            .doing(ErrorKind::Io, || format!("cannot write {}", path.display()))?;
+    }
+    for pack in rewritten {
+        remove(pack.path())?;
+    }
+    Ok(before.saturating_sub(after))
+}
+
+fn sweep_links(vault: &Vault, live: &HashSet<ContentId>) -> Result<usize> {
+    let mut dropped = 0;
+    for path in all_links(vault)? {
+        let id = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .and_then(ContentId::from_hex);
+        if id.is_none_or(|id| !live.contains(&id)) {
+            remove(&path)?;
+            dropped += 1;
+        }
+    }
+    Ok(dropped)
+}
+
+fn all_links(vault: &Vault) -> Result<Vec<PathBuf>> {
+    let dir = vault.links.dir();
+    let doing = || format!("cannot list {}", dir.display());
+    let mut paths = Vec::new();
+    for fan in fs::read_dir(dir).doing(ErrorKind::Io, doing)? {
+        let fan = fan.doing(ErrorKind::Io, doing)?.path();
+        for entry in fs::read_dir(&fan).doing(ErrorKind::Io, doing)? {
+            paths.push(entry.doing(ErrorKind::Io, doing)?.path());
+        }
+    }
+    Ok(paths)
+}
+
+fn remove(path: &std::path::Path) -> Result<()> {
+    failpoint::reach();
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error)
+            .doing(ErrorKind::Io, || {
+                format!("cannot remove {}", path.display())
+            }),
+        _ => Ok(()),
+    }
+}
+
+/// Reads everything back: every content is hashed again, every point followed to its leaves.
+///
+/// # Errors
+/// When the vault cannot be listed; what does not read well is in the answer.
+pub fn verify(env: &Env, workspace: &Workspace) -> Result<Vec<Fault>> {
+    let vault = Vault::find(env, workspace)?;
+    if !vault.dir.exists() {
+        return Ok(Vec::new());
+    }
+    let _contents = vault.use_contents()?;
+    let mut faults = Vec::new();
+    let mut sizes: HashMap<ContentId, u64> = HashMap::new();
+    for pack in vault.store.packs()?.iter() {
+        if let Err(error) = check_pack(&vault, pack, &mut sizes) {
+            faults.push(Fault {
+                point: None,
+                what: error.to_string(),
+            });
+        }
+    }
+    let mut known = HashSet::new();
+    for id in ids(&vault.points())? {
+        let checked = SafetyPoint::read(&point_path(&vault, &id)).and_then(|point| {
+            for tree in point
+                .iter()
+                .flat_map(|point| [point.work, point.git])
+                .flatten()
+            {
+                check_tree(&vault, tree.tree, &sizes, &mut known)?;
+            }
+            Ok(())
+        });
+        if let Err(error) = checked {
+            faults.push(Fault {
+                point: Some(id),
+                what: error.to_string(),
+            });
+        }
+    }
+    Ok(faults)
+}
+
+fn check_pack(vault: &Vault, pack: &Pack, sizes: &mut HashMap<ContentId, u64>) -> Result<()> {
+    pack.check_index()?;
+    for entry in pack.all()? {
+        // Reading a content checks it against its id.
+        let size = match entry.encoding {
+            Encoding::Chunks => vault.store.copy(&entry.id, &mut io::sink())?,
+            Encoding::Raw | Encoding::Zstd => pack.check(&entry)?,
+        };
+        sizes.insert(entry.id, size);
+    }
+    Ok(())
+}
+
+fn check_tree(
+    vault: &Vault,
+    top: ContentId,
+    sizes: &HashMap<ContentId, u64>,
+    known: &mut HashSet<ContentId>,
+) -> Result<()> {
+    let mut waiting = vec![(top, Vec::new())];
+    while let Some((id, path)) = waiting.pop() {
+        if known.contains(&id) {
+            continue;
+        }
+        for row in vault.store.tree(&id)?.rows {
+            let fault = |what: &str| {
+                Error::new(
+                    ErrorKind::Damaged,
+                    format!("{}{}: {what}", String::from_utf8_lossy(&path), row.name),
+                )
+            };
+            match row.kind {
+                Kind::Dir => {
+                    let mut below = path.clone();
+                    below.extend_from_slice(&row.name);
+                    below.push(b'/');
+                    waiting.push((row.id, below));
+                }
+                Kind::File => match sizes.get(&row.id) {
+                    Some(size) if *size == row.size => {}
+                    Some(_) => return Err(fault("its content has another length")),
+                    None => return Err(fault("its content is missing or damaged")),
+                },
+                Kind::Link if !sizes.contains_key(&row.id) => {
+                    return Err(fault("its target is missing or damaged"));
+                }
+                Kind::Object if !known.contains(&row.id) => {
+                    links::check(&vault.links, &path, &row).map_err(|error| {
+                        fault("git's object is not whole in the vault").because(error)
+                    })?;
+                    known.insert(row.id);
+                }
+                _ => {}
+            }
+        }
+        known.insert(id);
+    }
+    Ok(())
+}

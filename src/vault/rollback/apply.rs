@@ -1,0 +1,582 @@
+//! Does the steps of a plan: each path by a temporary file and a rename, below
+//! directories that are opened without following links.
+
+use super::plan::{Deed, Left, Plan, Step, is_index};
+use crate::error::{Context as _, Error, ErrorKind, Result};
+use crate::repo::{Git, Workspace};
+use crate::sys::{failpoint, files};
+use crate::vault::ContentId;
+use crate::vault::capture::capture;
+use crate::vault::layout::Vault;
+use crate::vault::places::STAGING;
+use crate::vault::progress;
+use crate::vault::stamp::Stamp;
+use crate::vault::store::Packer;
+use crate::vault::tree::{Kind, Row};
+use crate::vault::walk::Side;
+use crate::vault::walk::listing::{open_below, open_root};
+use bstr::{BString, ByteSlice as _};
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, Timespec, Timestamps, Uid};
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+/// What a restore needs to know.
+pub(super) struct Restore<'a> {
+    pub(super) vault: &'a Vault,
+    pub(super) workspace: &'a Workspace,
+    /// The git directory, which may have to be made.
+    pub(super) git_dir: Option<PathBuf>,
+    /// The id of the rollback; it is part of every temporary name.
+    pub(super) id: String,
+    /// When the picture was taken that the plan rests on.
+    pub(super) seen_at: (i64, u32),
+    /// The time of the index's last write, by which git tells racy entries.
+    pub(super) index_mtime: (i64, u32),
+}
+
+/// A restore under way.
+struct Run<'a> {
+    restore: &'a Restore<'a>,
+    work: OwnedFd,
+    git: Option<OwnedFd>,
+    staging: PathBuf,
+    serial: u64,
+    /// Directories that were made writable for the while, with the mode they get back.
+    loosened: BTreeMap<(Side, BString), u32>,
+    left: Vec<Left>,
+}
+
+/// Does all steps; what could not be done is returned.
+pub(super) fn apply(restore: &Restore<'_>, plan: &Plan) -> Result<Vec<Left>> {
+    let staging = restore.vault.dir.join("staging").join(&restore.id);
+    files::make_private_dir(&staging)?;
+    if let Some(git_dir) = &restore.git_dir
+        && plan.steps.iter().any(|step| step.side == Side::Git)
+    {
+        fs::create_dir_all(git_dir).doing(ErrorKind::Io, || {
+            format!("cannot make {}", git_dir.display())
+        })?;
+    }
+    let mut run = Run {
+        work: open_root(&restore.workspace.root)?,
+        git: restore
+            .git_dir
+            .as_deref()
+            .filter(|dir| dir.is_dir())
+            .map(open_root)
+            .transpose()?,
+        staging,
+        serial: 0,
+        loosened: BTreeMap::new(),
+        left: Vec::new(),
+        restore,
+    };
+    let staged = run.stage(plan)?;
+    for (step, staged) in plan.steps.iter().zip(staged) {
+        run.step(step, staged.as_deref())?;
+        progress::add(1);
+    }
+    run.tighten(plan);
+    // Nothing in it is needed any more; a later prune removes it otherwise.
+    let _ = fs::remove_dir_all(&run.staging);
+    Ok(run.left)
+}
+
+impl Run<'_> {
+    /// Writes all contents beside the vault first, so that a full disk shows before anything is touched.
+    fn stage(&mut self, plan: &Plan) -> Result<Vec<Option<PathBuf>>> {
+        plan.steps
+            .iter()
+            .map(|step| match &step.action {
+                Deed::File { id, mode } => {
+                    let path = self.next_staged();
+                    self.write_content(&path, id, *mode)?;
+                    Ok(Some(path))
+                }
+                Deed::Bytes(bytes) => {
+                    let path = self.next_staged();
+                    let doing = || format!("cannot write {}", path.display());
+                    failpoint::reach();
+                    fs::write(&path, bytes).doing(ErrorKind::Io, doing)?;
+                    Ok(Some(path))
+                }
+                _ => Ok(None),
+            })
+            .collect()
+    }
+
+    fn next_staged(&mut self) -> PathBuf {
+        self.serial += 1;
+        self.staging.join(self.serial.to_string())
+    }
+
+    fn write_content(&self, path: &Path, id: &ContentId, mode: u32) -> Result<()> {
+        let doing = || format!("cannot write {}", path.display());
+        failpoint::reach();
+        let file = File::create(path).doing(ErrorKind::Io, doing)?;
+        let mut out = std::io::BufWriter::with_capacity(1 << 16, file);
+        self.restore.vault.store.copy(id, &mut out)?;
+        out.flush().doing(ErrorKind::Io, doing)?;
+        rustix::fs::fchmod(out.get_ref(), Mode::from_raw_mode(mode)).doing(ErrorKind::Io, doing)
+    }
+
+    fn root(&self, side: Side) -> Result<BorrowedFd<'_>> {
+        match side {
+            Side::Work => Ok(self.work.as_fd()),
+            Side::Git => self.git.as_ref().map(|fd| fd.as_fd()).ok_or_else(|| {
+                Error::new(
+                    ErrorKind::Repository,
+                    "there is no git directory to restore",
+                )
+            }),
+        }
+    }
+
+    fn leave(&mut self, step: &Step, why: impl Into<String>) {
+        self.left.push(Left {
+            path: step.shown().into(),
+            why: why.into(),
+        });
+    }
+
+    fn step(&mut self, step: &Step, staged: Option<&Path>) -> Result<()> {
+        if let Deed::GitHead(words) = &step.action {
+            let words = words.iter().map(String::as_str);
+            return Git::at(self.restore.workspace)
+                .args(words)
+                .read()
+                .map(|_| ());
+        }
+        let (dir_path, name) = split(&step.path);
+        let makes = !matches!(step.action, Deed::Remove | Deed::RemoveDir | Deed::Mode(_));
+        let dir = match self.open_dir(step.side, dir_path, makes) {
+            Ok(dir) => dir,
+            Err(Errno::NOENT) if !makes => return Ok(()),
+            Err(errno) => {
+                self.leave(step, format!("its directory cannot be opened: {errno}"));
+                return Ok(());
+            }
+        };
+        if !self.is_as_seen(&dir, name, step)? {
+            self.leave(step, "it changed after the preview");
+            return Ok(());
+        }
+        if is_index(&step.path)
+            && step.side == Side::Git
+            && rustix::fs::statat(&dir, "index.lock", AtFlags::SYMLINK_NOFOLLOW).is_ok()
+        {
+            return Err(locked(self.restore.git_dir.as_deref()));
+        }
+        let mut done = self.deed(step, &dir, name, staged);
+        if matches!(done, Err(Errno::ACCESS | Errno::PERM))
+            && self.loosen(step.side, dir_path, &dir)
+        {
+            done = self.deed(step, &dir, name, staged);
+        }
+        match done {
+            Ok(()) => Ok(()),
+            Err(Errno::NOTEMPTY | Errno::EXIST) if step.action == Deed::RemoveDir => Ok(()),
+            Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::ROFS | Errno::IO)) => {
+                Err(std::io::Error::from(errno))
+                    .doing(ErrorKind::Io, || format!("cannot restore {}", step.shown()))
+            }
+            Err(Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST) => {
+                self.leave(step, "a directory that no point holds whole is in the way");
+                Ok(())
+            }
+            Err(errno) => {
+                self.leave(step, errno.to_string());
+                Ok(())
+            }
+        }
+    }
+
+    fn deed(
+        &mut self,
+        step: &Step,
+        dir: &OwnedFd,
+        name: &[u8],
+        staged: Option<&Path>,
+    ) -> Result<(), Errno> {
+        failpoint::reach();
+        match &step.action {
+            Deed::Remove => missing_is_fine(rustix::fs::unlinkat(dir, name, AtFlags::empty())),
+            Deed::RemoveDir => missing_is_fine(rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR)),
+            Deed::MakeDir(mode) => {
+                match rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(0o700)) {
+                    Ok(()) => own(dir, name)?,
+                    Err(Errno::EXIST) => {}
+                    Err(errno) => return Err(errno),
+                }
+                // Its final mode comes last: until then files are put into it.
+                self.loosened.insert((step.side, step.path.clone()), *mode);
+                Ok(())
+            }
+            Deed::Mode(mode) => {
+                let key = (step.side, step.path.clone());
+                if let Some(later) = self.loosened.get_mut(&key) {
+                    *later = *mode;
+                    return Ok(());
+                }
+                set_mode(dir, name, *mode)
+            }
+            Deed::Link(id) => {
+                let target = self.restore.vault.store.read(id).map_err(|_| Errno::IO)?;
+                let temporary = self.temporary();
+                rustix::fs::symlinkat(target.as_slice(), dir, &*temporary)?;
+                own(dir, temporary.as_bytes())?;
+                swap(dir, temporary.as_bytes(), name)
+            }
+            Deed::Fifo(mode) => {
+                let temporary = self.temporary();
+                rustix::fs::mknodat(
+                    dir,
+                    &*temporary,
+                    rustix::fs::FileType::Fifo,
+                    Mode::from_raw_mode(*mode),
+                    0,
+                )?;
+                set_mode(dir, temporary.as_bytes(), *mode)?;
+                own(dir, temporary.as_bytes())?;
+                swap(dir, temporary.as_bytes(), name)
+            }
+            Deed::File { mode, .. } => {
+                let staged = staged.ok_or(Errno::INVAL)?;
+                self.finish_staged(step, staged, dir, name)?;
+                self.move_in(staged, dir, name, Some(*mode))
+            }
+            Deed::Bytes(_) => {
+                let staged = staged.ok_or(Errno::INVAL)?;
+                self.move_in(staged, dir, name, Some(0o644))
+            }
+            Deed::Object(id) => self.put_object(id, dir, name),
+            Deed::GitHead(_) => Ok(()),
+        }
+    }
+
+    /// Gives a staged file its owner, and an index the time by which git tells racy entries.
+    fn finish_staged(
+        &self,
+        step: &Step,
+        staged: &Path,
+        dir: &OwnedFd,
+        name: &[u8],
+    ) -> Result<(), Errno> {
+        if rustix::process::geteuid().is_root() {
+            let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
+                .or_else(|_| rustix::fs::fstat(dir))?;
+            rustix::fs::chownat(
+                rustix::fs::CWD,
+                staged,
+                Some(Uid::from_raw(stat.st_uid)),
+                Some(Gid::from_raw(stat.st_gid)),
+                AtFlags::SYMLINK_NOFOLLOW,
+            )?;
+            if let Deed::File { mode, .. } = step.action {
+                // A change of owner drops the set-user-id bits.
+                rustix::fs::chmod(staged, Mode::from_raw_mode(mode))?;
+            }
+        }
+        if !is_index(&step.path) || (step.side == Side::Work && !step.path.contains_str(".git/")) {
+            return Ok(());
+        }
+        let (seconds, nanos) = if step.side == Side::Git && !step.path.contains_str("modules/") {
+            self.restore.index_mtime
+        } else {
+            // Older than every file: git then compares contents once instead of
+            // trusting stamps that it would not have trusted before.
+            (1, 0)
+        };
+        let time = Timespec {
+            tv_sec: seconds,
+            tv_nsec: i64::from(nanos),
+        };
+        rustix::fs::utimensat(
+            rustix::fs::CWD,
+            staged,
+            &Timestamps {
+                last_access: time,
+                last_modification: time,
+            },
+            AtFlags::SYMLINK_NOFOLLOW,
+        )
+    }
+
+    fn temporary(&mut self) -> String {
+        self.serial += 1;
+        format!("{STAGING}{}.{}", self.restore.id, self.serial)
+    }
+
+    /// Moves a staged file to its place; across file systems it is copied beside its place first.
+    fn move_in(
+        &mut self,
+        staged: &Path,
+        dir: &OwnedFd,
+        name: &[u8],
+        mode: Option<u32>,
+    ) -> Result<(), Errno> {
+        match rustix::fs::renameat(rustix::fs::CWD, staged, dir, name) {
+            Err(Errno::XDEV) => {}
+            other => return other,
+        }
+        let temporary = self.temporary();
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let target = rustix::fs::openat(dir, &*temporary, flags, Mode::from_raw_mode(0o600))?;
+        let copied = (|| {
+            let mut target = File::from(target);
+            let mut source = File::open(staged)?;
+            std::io::copy(&mut source, &mut target)?;
+            let stat = rustix::fs::fstat(&source)?;
+            if rustix::process::geteuid().is_root() {
+                rustix::fs::fchown(
+                    &target,
+                    Some(Uid::from_raw(stat.st_uid)),
+                    Some(Gid::from_raw(stat.st_gid)),
+                )?;
+            }
+            let mode = mode.unwrap_or(stat.st_mode & 0o7777);
+            rustix::fs::fchmod(&target, Mode::from_raw_mode(mode))?;
+            let modified = source.metadata()?.modified()?;
+            target.set_modified(modified)
+        })();
+        if let Err(error) = copied {
+            // The copy's own error is the one to report.
+            let _ = rustix::fs::unlinkat(dir, &*temporary, AtFlags::empty());
+            return Err(Errno::from_io_error(&error).unwrap_or(Errno::IO));
+        }
+        swap(dir, temporary.as_bytes(), name)
+    }
+
+    fn put_object(&mut self, id: &ContentId, dir: &OwnedFd, name: &[u8]) -> Result<(), Errno> {
+        let source = self.restore.vault.links.path(id);
+        let temporary = self.temporary();
+        match rustix::fs::linkat(rustix::fs::CWD, &source, dir, &*temporary, AtFlags::empty()) {
+            Ok(()) => {
+                let swapped = swap(dir, temporary.as_bytes(), name);
+                // Renaming one link of a file over another does nothing and leaves both.
+                let _ = rustix::fs::unlinkat(dir, &*temporary, AtFlags::empty());
+                swapped
+            }
+            Err(Errno::NOENT) => Err(Errno::NOENT),
+            Err(_) => {
+                let copy = self.next_staged();
+                fs::copy(&source, &copy)
+                    .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+                self.move_in(&copy, dir, name, Some(0o444))
+            }
+        }
+    }
+
+    /// Opens a directory; with `make`, makes it where it is missing.
+    fn open_dir(&mut self, side: Side, path: &[u8], make: bool) -> Result<OwnedFd, Errno> {
+        let root = self.root(side).map_err(|_| Errno::NOENT)?;
+        match open_below(root, path) {
+            Err(Errno::NOENT) if make => {}
+            other => return other,
+        }
+        let (parent, name) = split(path);
+        let above = self.open_dir(side, parent, true)?;
+        failpoint::reach();
+        match rustix::fs::mkdirat(&above, name, Mode::from_raw_mode(0o755)) {
+            Ok(()) => own(&above, name)?,
+            Err(Errno::EXIST) => {}
+            Err(Errno::ACCESS) if self.loosen(side, parent, &above) => {
+                rustix::fs::mkdirat(&above, name, Mode::from_raw_mode(0o755))?;
+            }
+            Err(errno) => return Err(errno),
+        }
+        open_below(self.root(side).map_err(|_| Errno::NOENT)?, path)
+    }
+
+    /// Makes a directory writable for the while; false where that is not the trouble or not possible.
+    fn loosen(&mut self, side: Side, path: &[u8], dir: &OwnedFd) -> bool {
+        let Ok(stat) = rustix::fs::fstat(dir) else {
+            return false;
+        };
+        let mode = stat.st_mode & 0o7777;
+        if mode & 0o700 == 0o700
+            || rustix::fs::fchmod(dir, Mode::from_raw_mode(mode | 0o700)).is_err()
+        {
+            return false;
+        }
+        self.loosened
+            .entry((side, BString::from(path)))
+            .or_insert(mode);
+        true
+    }
+
+    /// Gives directories their final modes, the deepest first.
+    fn tighten(&mut self, plan: &Plan) {
+        let mut final_modes: BTreeMap<(Side, &[u8]), u32> = BTreeMap::new();
+        for step in &plan.steps {
+            if let Deed::Mode(mode) | Deed::MakeDir(mode) = step.action {
+                final_modes.insert((step.side, step.path.as_slice()), mode);
+            }
+        }
+        for ((side, path), mode) in std::mem::take(&mut self.loosened).into_iter().rev() {
+            let mode = final_modes
+                .get(&(side, path.as_slice()))
+                .copied()
+                .unwrap_or(mode);
+            let set = self
+                .root(side)
+                .map_err(|_| Errno::NOENT)
+                .and_then(|root| open_below(root, &path))
+                .and_then(|dir| rustix::fs::fchmod(&dir, Mode::from_raw_mode(mode)));
+            if let Err(errno) = set
+                && errno != Errno::NOENT
+            {
+                self.left.push(Left {
+                    path,
+                    why: format!("its mode cannot be set: {errno}"),
+                });
+            }
+        }
+    }
+
+    /// Returns true when a path is still what the plan rests on.
+    fn is_as_seen(&self, dir: &OwnedFd, name: &[u8], step: &Step) -> Result<bool> {
+        if !matches!(
+            step.action,
+            Deed::Remove | Deed::File { .. } | Deed::Link(_) | Deed::Fifo(_)
+        ) {
+            return Ok(true);
+        }
+        let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW);
+        match (&step.now, stat) {
+            (_, Err(_)) => Ok(true),
+            (None, Ok(_)) => Ok(false),
+            (Some(row), Ok(stat)) => {
+                let stamp = Stamp::of(&stat);
+                if stamp.kind() != row.kind {
+                    return Ok(false);
+                }
+                if stamp.ctime < self.restore.seen_at {
+                    return Ok(true);
+                }
+                self.holds_same(dir, name, stamp, row)
+            }
+        }
+    }
+
+    fn holds_same(&self, dir: &OwnedFd, name: &[u8], stamp: Stamp, row: &Row) -> Result<bool> {
+        if !matches!(row.kind, Kind::File | Kind::Link) {
+            return Ok(true);
+        }
+        let Ok(name) = std::ffi::CString::new(name) else {
+            return Ok(false);
+        };
+        let mut packer = Packer::new(&self.restore.vault.store, None)?;
+        let found = capture(dir.as_fd(), &name, stamp, &mut packer, u64::MAX)?;
+        Ok(found.is_some_and(|found| found.kind == row.kind && found.id == row.id))
+    }
+}
+
+/// The error for an index that a git process is writing.
+pub(super) fn locked(git_dir: Option<&Path>) -> Error {
+    let lock = git_dir.unwrap_or(Path::new(".git")).join("index.lock");
+    Error::new(
+        ErrorKind::Busy,
+        format!("cannot put the index back: {} is there", lock.display()),
+    )
+    .because("a git process is changing the index, or died while it did")
+    .hint("wait until git has finished, or remove the file when no git runs, and try again")
+}
+
+/// Gives what root made to the owner of the directory.
+fn own(dir: &OwnedFd, name: &[u8]) -> Result<(), Errno> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let stat = rustix::fs::fstat(dir)?;
+    rustix::fs::chownat(
+        dir,
+        name,
+        Some(Uid::from_raw(stat.st_uid)),
+        Some(Gid::from_raw(stat.st_gid)),
+        AtFlags::SYMLINK_NOFOLLOW,
+    )
+}
+
+/// Renames within a directory; the temporary name goes either way.
+fn swap(dir: &OwnedFd, from: &[u8], to: &[u8]) -> Result<(), Errno> {
+    failpoint::reach();
+    rustix::fs::renameat(dir, from, dir, to).inspect_err(|_| {
+        // The rename's own error is the one to report.
+        let _ = rustix::fs::unlinkat(dir, from, AtFlags::empty());
+    })
+}
+
+fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    match path.rfind_byte(b'/') {
+        Some(at) => (
+            path.get(..at).unwrap_or_default(),
+            path.get(at + 1..).unwrap_or_default(),
+        ),
+        None => (b"", path),
+    }
+}
+
+fn missing_is_fine(result: Result<(), Errno>) -> Result<(), Errno> {
+    match result {
+        Err(Errno::NOENT) => Ok(()),
+        other => other,
+    }
+}
+
+fn set_mode(dir: &OwnedFd, name: &[u8], mode: u32) -> Result<(), Errno> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(mode);
+    match rustix::fs::openat(dir, OsStr::from_bytes(name), flags, Mode::empty()) {
+        Ok(file) => rustix::fs::fchmod(&file, mode),
+        Err(Errno::LOOP) => Ok(()),
+        // A file that its owner may not read, or a pipe without a reader: by name.
+        Err(_) => {
+            let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            if Stamp::of(&stat).kind() == Kind::Link {
+                return Ok(());
+            }
+            rustix::fs::chmodat(dir, name, mode, AtFlags::empty())
+        }
+    }
+}
+
+/// Removes what an interrupted restore left behind under the rollback's id.
+pub(super) fn clear(vault: &Vault, workspace: &Workspace, plan: &Plan, id: &str) -> Result<()> {
+    let staging = vault.dir.join("staging").join(id);
+    if staging.exists() {
+        fs::remove_dir_all(&staging).doing(ErrorKind::Io, || {
+            format!("cannot remove {}", staging.display())
+        })?;
+    }
+    let prefix = format!("{STAGING}{id}");
+    let mut dirs: Vec<PathBuf> = plan
+        .steps
+        .iter()
+        .map(|step| {
+            let root = match step.side {
+                Side::Work => Some(&workspace.root),
+                Side::Git => workspace.common_dir.as_ref(),
+            };
+            let (dir, _) = split(&step.path);
+            root.map_or_else(PathBuf::new, |root| root.join(OsStr::from_bytes(dir)))
+        })
+        .collect();
+    dirs.sort();
+    dirs.dedup();
+    for dir in dirs {
+        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+            if entry.file_name().as_bytes().starts_with(prefix.as_bytes()) {
+                // A leftover that cannot be removed is never part of a point either.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+    Ok(())
+}

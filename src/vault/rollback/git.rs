@@ -1,0 +1,294 @@
+//! The git directory's share of a rollback.
+
+use super::Present;
+use super::apply::locked;
+use super::journal::Scope;
+use super::plan::{Deed, Plan, Step};
+use super::scope::{Part, part};
+use crate::error::Result;
+use crate::repo::{Kind as Place, Workspace};
+use crate::sys::files;
+use crate::vault::diff::{Difference, Trees};
+use crate::vault::point::SafetyPoint;
+use crate::vault::refs::{self, Head};
+use crate::vault::tree::Kind;
+use crate::vault::walk::Side;
+use bstr::{BString, ByteSlice as _};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+/// Where the git directory lies or has to be made again.
+pub(super) fn dir(workspace: &Workspace, target: &SafetyPoint) -> Option<PathBuf> {
+    workspace.common_dir.clone().or_else(|| {
+        (!target.git_dir.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(&target.git_dir)))
+    })
+}
+
+/// Refuses while git itself writes the index.
+pub(super) fn check_free(workspace: &Workspace, plan: &Plan) -> Result<()> {
+    let touches = plan.is_empty() || plan.steps.iter().any(|step| step.side == Side::Git);
+    if let Some(dir) = &workspace.git_dir
+        && touches
+        && dir.join("index.lock").exists()
+    {
+        return Err(locked(Some(dir)));
+    }
+    Ok(())
+}
+
+/// The refs of both sides, read as they lie in files.
+struct Refs<'a> {
+    common: PathBuf,
+    target: &'a SafetyPoint,
+    trees: &'a Trees<'a>,
+}
+
+impl Refs<'_> {
+    fn now(&self, path: &[u8]) -> Result<Option<Vec<u8>>> {
+        let path = self.common.join(OsStr::from_bytes(path));
+        if path.is_dir() {
+            return Ok(None);
+        }
+        files::read_if_there(&path)
+    }
+
+    fn then(&self, path: &[u8]) -> Result<Option<Vec<u8>>> {
+        let Some(git) = self.target.git else {
+            return Ok(None);
+        };
+        match self.trees.find(&git.tree, path)? {
+            Some(row) if row.kind == Kind::File => self.trees.store.read(&row.id).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Adds the steps that bring the git directory back as far as `scope` says.
+pub(super) fn add(
+    plan: &mut Plan,
+    workspace: &Workspace,
+    target: &SafetyPoint,
+    scope: &Scope,
+    now: &Present<'_>,
+    trees: &Trees<'_>,
+) -> Result<()> {
+    let Some(then) = target.git else {
+        return Ok(());
+    };
+    let differences = trees.diff(now.git.map(|git| git.tree), Some(then.tree))?;
+    if is_gone(workspace, now, trees)? {
+        for difference in differences {
+            if difference.after.is_some() {
+                plan.add(Side::Git, difference);
+            }
+        }
+        return Ok(());
+    }
+    let refs = Refs {
+        common: workspace.common_dir.clone().unwrap_or_default(),
+        target,
+        trees,
+    };
+    let private = target.private.as_slice();
+    let reftable = trees.find(&then.tree, b"reftable")?.is_some();
+    let operation = scope.refs || add_refs(plan, workspace, &refs, reftable)?;
+    let mut moved = BTreeSet::new();
+    for difference in differences {
+        match part(&difference.path, private) {
+            Part::Index | Part::Module => plan.add(Side::Git, difference),
+            Part::Head if !reftable => plan.add(Side::Git, difference),
+            Part::Operation if operation => plan.add(Side::Git, difference),
+            Part::Refs | Part::Logs | Part::Stash | Part::Head if scope.refs => {
+                plan.add(Side::Git, difference);
+            }
+            Part::Stash if difference.path.starts_with(b"logs/") => plan.add(Side::Git, difference),
+            Part::Objects => put_back(plan, difference),
+            Part::Operation => {
+                if is_file(&difference) {
+                    plan.leave(
+                        [b".git/", difference.path.as_slice()].concat().into(),
+                        "it belongs to another commit than HEAD; --refs puts both back",
+                    );
+                }
+            }
+            Part::Refs => {
+                if is_file(&difference) {
+                    moved.extend(moved_refs(&refs, &difference.path)?);
+                }
+            }
+            Part::Head | Part::Logs | Part::Stash | Part::Other => {}
+        }
+    }
+    plan.refs_left.extend(moved);
+    Ok(())
+}
+
+/// Returns true when there is no git directory left to speak of.
+fn is_gone(workspace: &Workspace, now: &Present<'_>, trees: &Trees<'_>) -> Result<bool> {
+    let (Some(git), true) = (now.git, workspace.kind != Place::Plain) else {
+        return Ok(true);
+    };
+    Ok(trees.find(&git.tree, b"HEAD")?.is_none())
+}
+
+/// Objects and what belongs to them only ever come back.
+fn put_back(plan: &mut Plan, difference: Difference) {
+    let missing = difference.before.is_none();
+    let object = difference
+        .after
+        .as_ref()
+        .is_some_and(|row| row.kind == Kind::Object);
+    if difference.after.is_some() && (missing || object) {
+        plan.add(Side::Git, difference);
+    }
+}
+
+fn is_file(difference: &Difference) -> bool {
+    [&difference.before, &difference.after]
+        .into_iter()
+        .flatten()
+        .any(|row| row.kind == Kind::File)
+}
+
+/// The refs that a differing file says have moved.
+fn moved_refs(refs: &Refs<'_>, path: &[u8]) -> Result<Vec<BString>> {
+    let now = |path: &[u8]| refs.now(path);
+    let then = |path: &[u8]| refs.then(path);
+    if path == b"packed-refs" {
+        let mut names: BTreeSet<BString> = BTreeSet::new();
+        for bytes in [refs.now(path)?, refs.then(path)?].into_iter().flatten() {
+            names.extend(bytes.lines().filter_map(|line| {
+                let (id, name) = line.split_once_str(" ")?;
+                (id.len() >= 40).then(|| BString::from(name))
+            }));
+        }
+        let mut moved = Vec::new();
+        for name in names {
+            if name != "refs/stash" && refs::value(&now, &name)? != refs::value(&then, &name)? {
+                moved.push(name);
+            }
+        }
+        return Ok(moved);
+    }
+    if path.starts_with(b"reftable/") {
+        return Ok(vec!["refs (reftable)".into()]);
+    }
+    let differs = refs::value(&now, path)? != refs::value(&then, path)?;
+    Ok(if differs {
+        vec![path.into()]
+    } else {
+        Vec::new()
+    })
+}
+
+/// Adds the stash and `HEAD`'s missing branch; returns true when `HEAD` will be the commit it was.
+fn add_refs(
+    plan: &mut Plan,
+    workspace: &Workspace,
+    refs: &Refs<'_>,
+    reftable: bool,
+) -> Result<bool> {
+    if reftable {
+        return Ok(add_reftable_head(plan, workspace, refs.target));
+    }
+    let now = |path: &[u8]| refs.now(path);
+    let then = |path: &[u8]| refs.then(path);
+    add_stash(plan, refs)?;
+    let head = refs::head(&then, &refs.target.private)?;
+    let Some(branch) = head.branch else {
+        // Detached: HEAD itself comes back, and with it the commit. A rebase that
+        // was finished meanwhile has moved its branch, and cannot go on.
+        return rebased_branch_is_unmoved(refs);
+    };
+    let present = refs::value(&now, &branch)?;
+    if present.is_none()
+        && let Some(commit) = &head.commit
+    {
+        plan.steps.push(Step {
+            side: Side::Git,
+            path: branch,
+            now: None,
+            action: Deed::Bytes(format!("{commit}\n").into_bytes()),
+        });
+        return Ok(true);
+    }
+    Ok(present == head.commit)
+}
+
+fn rebased_branch_is_unmoved(refs: &Refs<'_>) -> Result<bool> {
+    let now = |path: &[u8]| refs.now(path);
+    for dir in ["rebase-merge", "rebase-apply"] {
+        let mut path = refs.target.private.clone();
+        if !path.is_empty() {
+            path.push(b'/');
+        }
+        path.extend_from_slice(dir.as_bytes());
+        let read = |name: &str| refs.then(&[path.as_slice(), b"/", name.as_bytes()].concat());
+        if let (Some(name), Some(commit)) = (read("head-name")?, read("orig-head")?) {
+            let name = name.trim_ascii();
+            if name.starts_with(b"refs/") {
+                let commit = commit.trim_ascii().to_str_lossy().into_owned();
+                return Ok(refs::value(&now, name)?.as_deref() == Some(&*commit));
+            }
+        }
+    }
+    Ok(true)
+}
+
+fn add_stash(plan: &mut Plan, refs: &Refs<'_>) -> Result<()> {
+    const STASH: &[u8] = b"refs/stash";
+    let now = |path: &[u8]| refs.now(path);
+    let then = |path: &[u8]| refs.then(path);
+    let wanted = refs::value(&then, STASH)?;
+    if refs::value(&now, STASH)? == wanted {
+        return Ok(());
+    }
+    let mut step = |path: &[u8], action| {
+        plan.steps.push(Step {
+            side: Side::Git,
+            path: path.into(),
+            now: None,
+            action,
+        });
+    };
+    if let Some(commit) = wanted {
+        step(STASH, Deed::Bytes(format!("{commit}\n").into_bytes()));
+        return Ok(());
+    }
+    if refs.now(STASH)?.is_some() {
+        step(STASH, Deed::Remove);
+    }
+    if let Some(packed) = refs.now(b"packed-refs")? {
+        let rest = refs::without(&packed, STASH);
+        if rest != packed {
+            step(b"packed-refs", Deed::Bytes(rest));
+        }
+    }
+    Ok(())
+}
+
+/// In a reftable repository git itself moves `HEAD`; its refs are not files that we can take apart.
+fn add_reftable_head(plan: &mut Plan, workspace: &Workspace, target: &SafetyPoint) -> bool {
+    let now = crate::vault::take::head_by_git(workspace);
+    let then = Head {
+        branch: target.branch.clone(),
+        commit: target.head.clone(),
+    };
+    if now.branch != then.branch || (then.branch.is_none() && now.commit != then.commit) {
+        let words = match (&then.branch, &then.commit) {
+            (Some(branch), _) => vec!["symbolic-ref", "HEAD", branch.to_str().unwrap_or("")],
+            (None, Some(commit)) => vec!["update-ref", "--no-deref", "HEAD", commit],
+            (None, None) => return false,
+        };
+        plan.steps.push(Step {
+            side: Side::Git,
+            path: "HEAD".into(),
+            now: None,
+            action: Deed::GitHead(words.into_iter().map(str::to_owned).collect()),
+        });
+    }
+    // Where the branch now is cannot be told before HEAD is back; its commit is compared as far as known.
+    now.branch != then.branch || now.commit == then.commit
+}

@@ -1,0 +1,440 @@
+//! Puts a workspace back to a point, and back again.
+//!
+//! A rollback takes a safety point of its own first, writes down in a journal
+//! what it is about to do, does it, and removes the journal. A call that finds a
+//! journal finishes it: whatever is still as it was before is put back, what is
+//! already put back is let be, and what somebody changed since is left and named.
+
+mod apply;
+mod git;
+mod journal;
+mod plan;
+mod scope;
+
+pub use journal::{PathText, Scope};
+pub use plan::{Deed, Left, Plan, Step};
+
+use super::diff::Trees;
+use super::id::ContentId;
+use super::layout::Vault;
+use super::point::{SafetyPoint, TreeRef};
+use super::stamp::file_clock;
+use super::take::{Keep, Now, look, no_trees, point_path, take};
+use super::tree::Kind;
+use super::tree::Tree;
+use super::walk::Side;
+use super::{Request, about};
+use crate::error::{Error, ErrorKind, Result};
+use crate::repo::Workspace;
+use crate::sys::env::Env;
+use crate::sys::lock::Lock;
+use bstr::BString;
+use journal::{History, Journal, Past};
+use std::collections::{BTreeMap, HashMap};
+
+/// What a rollback aims at.
+#[derive(Clone, Debug)]
+pub enum Aim {
+    /// A point.
+    Point(String),
+    /// What was there before the last rollback.
+    Undo,
+    /// What was there before the last undo.
+    Redo,
+}
+
+/// A rollback that has been thought through and not been done.
+#[derive(Clone, Debug)]
+pub struct Preview {
+    /// The point that would be put back.
+    pub target: SafetyPoint,
+    /// How much of it.
+    pub scope: Scope,
+    /// What would be done.
+    pub plan: Plan,
+    aim: Aim,
+    history: History,
+}
+
+/// A rollback that was done.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// The point taken just before; `rollback --undo` goes back to it.
+    pub before: SafetyPoint,
+    /// How many paths were changed.
+    pub changed: usize,
+    /// What was left as it is.
+    pub left: Vec<Left>,
+    /// Refs that have moved and were not put back.
+    pub refs_left: Vec<BString>,
+}
+
+/// What to do about paths that changed after the preview.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changed {
+    /// They are left as they are.
+    Keep,
+    /// They are put back too; the point taken just before holds them.
+    Overwrite,
+}
+
+/// Thinks a rollback through; nothing is written.
+///
+/// # Errors
+/// When there is no such point, nothing to undo, or the workspace cannot be read.
+pub fn plan(env: &Env, workspace: &Workspace, aim: &Aim, scope: Scope) -> Result<Preview> {
+    recover(env, workspace)?;
+    let vault = Vault::open(env, workspace)?;
+    let _contents = vault.use_contents()?;
+    let history: History =
+        journal::read(&vault.rollback(workspace, ".history"))?.unwrap_or_default();
+    let (target, scope, history) = resolve(env, workspace, &vault, aim, scope, history)?;
+    let now = look(&vault, env, workspace, Keep::Nothing)?;
+    let plan = make_plan(&vault, workspace, &target, &scope, &Present::seen(&now))?;
+    Ok(Preview {
+        target,
+        scope,
+        plan,
+        aim: aim.clone(),
+        history,
+    })
+}
+
+fn resolve(
+    env: &Env,
+    workspace: &Workspace,
+    vault: &Vault,
+    aim: &Aim,
+    scope: Scope,
+    mut history: History,
+) -> Result<(SafetyPoint, Scope, History)> {
+    let named = |id: &str| {
+        SafetyPoint::read(&point_path(vault, id))?.ok_or_else(|| {
+            Error::new(
+                ErrorKind::Usage,
+                format!("the safety point {id} is gone, it was dropped or pruned"),
+            )
+        })
+    };
+    match aim {
+        Aim::Point(id) => {
+            let target = super::find(env, workspace, Some(id))?;
+            Ok((target, scope, history))
+        }
+        Aim::Undo => {
+            let past = history
+                .done
+                .checked_sub(1)
+                .and_then(|at| history.past.get(at))
+                .cloned();
+            let past = past.ok_or_else(|| {
+                Error::new(ErrorKind::Usage, "there is no rollback to undo")
+                    .hint("see what there is: holdpoint points")
+            })?;
+            history.done -= 1;
+            Ok((named(&past.before)?, past.scope, history))
+        }
+        Aim::Redo => {
+            let past = history.past.get(history.done).cloned().ok_or_else(|| {
+                Error::new(ErrorKind::Usage, "there is no undone rollback to redo")
+            })?;
+            history.done += 1;
+            Ok((named(&past.after)?, past.scope, history))
+        }
+    }
+}
+
+/// The workspace as a plan starts from it.
+pub(super) struct Present<'a> {
+    pub(super) work: Option<TreeRef>,
+    pub(super) git: Option<TreeRef>,
+    trees: &'a HashMap<ContentId, Tree>,
+}
+
+impl<'a> Present<'a> {
+    fn seen(now: &'a Now) -> Self {
+        Self {
+            work: now.picture.work.map(Into::into),
+            git: now.picture.git.map(Into::into),
+            trees: &now.picture.trees,
+        }
+    }
+}
+
+fn make_plan(
+    vault: &Vault,
+    workspace: &Workspace,
+    target: &SafetyPoint,
+    scope: &Scope,
+    now: &Present<'_>,
+) -> Result<Plan> {
+    let trees = Trees {
+        store: &vault.store,
+        fresh: now.trees,
+    };
+    let mut plan = Plan::default();
+    let paths = scope.bytes();
+    let work = now.work.map(|root| root.tree);
+    for difference in trees.diff(work, target.work.map(|work| work.tree))? {
+        if plan::in_paths(&difference.path, &paths) {
+            plan.add(Side::Work, difference);
+        }
+    }
+    if let (Some(root), Some(then)) = (now.work, target.work)
+        && root.mode != then.mode
+        && paths.is_empty()
+    {
+        plan.leave(".".into(), "the permissions of the top directory differ");
+    }
+    if !scope.files_only && paths.is_empty() {
+        git::add(&mut plan, workspace, target, scope, now, &trees)?;
+    }
+    plan.order();
+    Ok(plan)
+}
+
+/// Does a rollback that was thought through before.
+///
+/// # Errors
+/// When the point before it cannot be taken (nothing is touched then), when git
+/// holds the index, or when the disk is full; the journal then finishes it later.
+pub fn apply(
+    env: &Env,
+    workspace: &Workspace,
+    preview: &Preview,
+    request: &Request,
+    changed: Changed,
+) -> Result<Done> {
+    let vault = Vault::open(env, workspace)?;
+    let _alone = Lock::wait(&vault.rollback(workspace, ".lock"))?;
+    let git_dir = git::dir(workspace, &preview.target);
+    git::check_free(workspace, &preview.plan)?;
+    let seen_at = file_clock();
+    let (before, _) = take(&vault, env, &about(workspace, request))?;
+    let _contents = vault.use_contents()?;
+    let none = no_trees();
+    let now = Present {
+        work: before.work,
+        git: before.git,
+        trees: &none,
+    };
+    let mut plan = make_plan(&vault, workspace, &preview.target, &preview.scope, &now)?;
+    let mut left = Vec::new();
+    if changed == Changed::Keep {
+        left = keep_changed(&mut plan, &preview.plan);
+    }
+    let mut history = preview.history.clone();
+    note(&mut history, &before, preview);
+    let mut journal = Journal::new(
+        preview.target.id.clone(),
+        before.id.clone(),
+        preview.scope.clone(),
+        history,
+    );
+    journal.kept = left
+        .iter()
+        .map(|left: &Left| PathText(left.path.clone()))
+        .collect();
+    let path = vault.rollback(workspace, ".journal");
+    journal::write(&path, &journal)?;
+    let restore = apply::Restore {
+        vault: &vault,
+        workspace,
+        git_dir,
+        id: before.id.clone(),
+        seen_at,
+        index_mtime: preview.target.index_mtime,
+    };
+    let steps = apply::apply(&restore, &plan)?;
+    left.extend(steps);
+    journal::write(&vault.rollback(workspace, ".history"), &journal.history)?;
+    journal::close(&path)?;
+    left.extend(plan.left);
+    Ok(Done {
+        before,
+        changed: plan.steps.len().saturating_sub(left.len()),
+        left,
+        refs_left: plan.refs_left,
+    })
+}
+
+/// Writes a rollback, an undo or a redo into the history.
+fn note(history: &mut History, before: &SafetyPoint, preview: &Preview) {
+    let at = match preview.aim {
+        Aim::Point(_) => {
+            history.push(Past {
+                before: before.id.clone(),
+                after: preview.target.id.clone(),
+                scope: preview.scope.clone(),
+            });
+            return;
+        }
+        // Redoing an undo brings back what was there when it was undone, and the
+        // other way round, so that neither ever loses what came between.
+        Aim::Undo => history.done,
+        Aim::Redo => history.done.saturating_sub(1),
+    };
+    if let Some(past) = history.past.get_mut(at) {
+        let id = before.id.clone();
+        match preview.aim {
+            Aim::Undo => past.after = id,
+            Aim::Point(_) | Aim::Redo => past.before = id,
+        }
+    }
+}
+
+/// Takes out of the plan what is not as the preview showed it.
+fn keep_changed(plan: &mut Plan, preview: &Plan) -> Vec<Left> {
+    let shown: BTreeMap<(Side, &BString), Vec<&Step>> =
+        preview
+            .steps
+            .iter()
+            .fold(BTreeMap::new(), |mut shown, step| {
+                shown
+                    .entry((step.side, &step.path))
+                    .or_insert_with(Vec::new)
+                    .push(step);
+                shown
+            });
+    let mut left = Vec::new();
+    plan.steps.retain(|step| {
+        let as_shown = step.side == Side::Git
+            || matches!(
+                step.action,
+                Deed::RemoveDir | Deed::MakeDir(_) | Deed::Object(_)
+            )
+            || shown
+                .get(&(step.side, &step.path))
+                .is_some_and(|steps| steps.iter().any(|old| old.now == step.now));
+        if !as_shown {
+            left.push(Left {
+                path: step.path.clone(),
+                why: "it changed after the preview".to_owned(),
+            });
+        }
+        as_shown
+    });
+    left
+}
+
+/// Finishes a rollback that was interrupted; says what it did, where there was one.
+///
+/// # Errors
+/// When it cannot be finished: the message names what to do.
+pub fn recover(env: &Env, workspace: &Workspace) -> Result<Option<String>> {
+    let vault = Vault::find(env, workspace)?;
+    let path = vault.rollback(workspace, ".journal");
+    if !path.exists() {
+        return Ok(None);
+    }
+    let _alone = Lock::wait(&vault.rollback(workspace, ".lock"))?;
+    let Some(journal) = journal::read::<Journal>(&path)? else {
+        return Ok(None);
+    };
+    finish(env, workspace, &vault, &journal)
+        .map(Some)
+        .map_err(|error| {
+            error
+                .hint(format!(
+                    "a rollback to {} was interrupted and could not be finished",
+                    journal.target
+                ))
+                .hint(format!(
+                    "nothing is lost: the state before it is the safety point {}",
+                    journal.before
+                ))
+        })
+}
+
+fn finish(env: &Env, workspace: &Workspace, vault: &Vault, journal: &Journal) -> Result<String> {
+    let _contents = vault.use_contents()?;
+    let read = |id: &str| {
+        SafetyPoint::read(&point_path(vault, id))?.ok_or_else(|| {
+            Error::new(
+                ErrorKind::Damaged,
+                format!("the safety point {id} of an interrupted rollback is gone"),
+            )
+        })
+    };
+    let (target, before) = (read(&journal.target)?, read(&journal.before)?);
+    git::check_free(workspace, &Plan::default())?;
+    let now = look(vault, env, workspace, Keep::Nothing)?;
+    let mut plan = make_plan(
+        vault,
+        workspace,
+        &target,
+        &journal.scope,
+        &Present::seen(&now),
+    )?;
+    apply::clear(vault, workspace, &plan, &before.id)?;
+    let mut left = Vec::new();
+    let trees = Trees {
+        store: &vault.store,
+        fresh: &no_trees(),
+    };
+    let mut touched = Vec::new();
+    for step in std::mem::take(&mut plan.steps) {
+        let top = match step.side {
+            Side::Work => before.work,
+            Side::Git => before.git,
+        };
+        let was = match top {
+            Some(top) => trees.find(&top.tree, &step.path)?,
+            None => None,
+        };
+        // Half-way a path is as it was before, or gone, or a directory whose mode is not set yet.
+        let ours = step.side == Side::Git
+            || step.now.is_none()
+            || step.now == was
+            || step.now.as_ref().is_some_and(|row| row.kind == Kind::Dir);
+        let kept = journal.kept.iter().any(|path| path.0 == step.path);
+        if ours && !kept {
+            touched.push(step);
+        } else {
+            left.push(step.shown());
+        }
+    }
+    plan.steps = touched;
+    let restore = apply::Restore {
+        vault,
+        workspace,
+        git_dir: git::dir(workspace, &target),
+        id: before.id.clone(),
+        seen_at: file_clock(),
+        index_mtime: target.index_mtime,
+    };
+    let more = apply::apply(&restore, &plan)?;
+    left.extend(more.into_iter().map(|left| left.path.to_string()));
+    journal::write(&vault.rollback(workspace, ".history"), &journal.history)?;
+    journal::close(&vault.rollback(workspace, ".journal"))?;
+    let mut text = format!(
+        "finished the rollback to {} that was interrupted",
+        journal.target
+    );
+    if !left.is_empty() {
+        text.push_str("; left as they are, since they changed meanwhile: ");
+        text.push_str(&left.join(", "));
+    }
+    Ok(text)
+}
+
+/// The points that undo and redo of any worktree need.
+pub(super) fn needed(vault: &Vault) -> Result<Vec<String>> {
+    let mut ids = Vec::new();
+    let dir = vault.dir.join("rollback");
+    for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.ends_with(".history")
+            && let Some(history) = journal::read::<History>(&entry.path())?
+        {
+            ids.extend(history.points().map(str::to_owned));
+        }
+        if name.ends_with(".journal")
+            && let Some(journal) = journal::read::<Journal>(&entry.path())?
+        {
+            ids.extend([journal.target, journal.before]);
+        }
+    }
+    Ok(ids)
+}

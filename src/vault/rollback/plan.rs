@@ -1,0 +1,353 @@
+//! What a rollback would do, from what is there now and what the point has. Pure.
+//!
+//! Nothing that no point holds is ever a step: ignored output stays, sockets and
+//! devices stay, and where such a thing is in the way the path is left and named.
+
+use crate::vault::ContentId;
+use crate::vault::diff::Difference;
+use crate::vault::tree::{Kind, Row, Why};
+use crate::vault::walk::Side;
+use bstr::{BString, ByteSlice as _};
+use std::fmt;
+
+/// One thing to do to one path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub(in crate::vault) side: Side,
+    /// The path, relative to the worktree or, for git's files, to the git directory.
+    pub path: BString,
+    /// What is there now; `None` where nothing is.
+    pub now: Option<Row>,
+    /// What is done.
+    pub action: Deed,
+}
+
+/// What is done to a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// The file, link or pipe goes; a point holds it.
+    Remove,
+    /// The directory goes, if it is empty by then.
+    RemoveDir,
+    /// A directory is made.
+    MakeDir(u32),
+    /// A file is written.
+    File {
+        /// Its bytes.
+        id: ContentId,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// A symbolic link is made.
+    Link(ContentId),
+    /// A named pipe is made.
+    Fifo(u32),
+    /// Only the permission bits change.
+    Mode(u32),
+    /// One of git's immutable files is put back.
+    Object(ContentId),
+    /// A small file of git is written with known bytes.
+    Bytes(Vec<u8>),
+    /// git itself is asked to set `HEAD`, because its refs are not files.
+    GitHead(Vec<String>),
+}
+
+/// A path that is left as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The path.
+    pub path: BString,
+    /// Why.
+    pub why: String,
+}
+
+/// What a rollback would do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The steps, in the order in which they are done.
+    pub steps: Vec<Step>,
+    /// What is left as it is although it differs.
+    pub left: Vec<Left>,
+    /// Branches and tags that have moved and are not put back.
+    pub refs_left: Vec<BString>,
+}
+
+/// Which differences of the worktree count.
+pub(in crate::vault) fn in_paths(path: &[u8], paths: &[BString]) -> bool {
+    paths.is_empty()
+        || paths
+            .iter()
+            .any(|dir| crate::vault::query::inside(path.as_bstr(), dir.as_bstr()))
+}
+
+impl Plan {
+    /// Adds what it takes to get from `difference.before` (now) to `difference.after` (the point).
+    pub(in crate::vault) fn add(&mut self, side: Side, difference: Difference) {
+        let Difference {
+            path,
+            before: now,
+            after: then,
+        } = difference;
+        let mut step = |action| {
+            self.steps.push(Step {
+                side,
+                path: path.clone(),
+                now: now.clone(),
+                action,
+            });
+        };
+        match (now.as_ref().map(|row| row.kind), then.as_ref()) {
+            // git's objects are never in the way, and newer commits may need them.
+            (None | Some(Kind::Object), None) => {}
+            (Some(kind), None) => match kind {
+                Kind::Dir => step(Deed::RemoveDir),
+                Kind::File | Kind::Link | Kind::Fifo => step(Deed::Remove),
+                Kind::NotHeld(Why::BulkyIgnored) | Kind::Object => {}
+                Kind::NotHeld(_) | Kind::Socket | Kind::Device => {
+                    self.leave(path, "it was made later, and no point holds it");
+                }
+            },
+            (now_kind, Some(then)) => {
+                if let Some(kind @ (Kind::NotHeld(_) | Kind::Socket | Kind::Device)) = now_kind
+                    && kind != then.kind
+                    && !matches!(then.kind, Kind::NotHeld(_))
+                {
+                    self.leave(path, "what is there now is held by no point");
+                    return;
+                }
+                let replaced = now_kind.is_some_and(|kind| kind != then.kind);
+                match then.kind {
+                    Kind::NotHeld(_) | Kind::Socket | Kind::Device => {
+                        if now_kind.is_none() {
+                            self.leave(path, "the point does not hold it");
+                        }
+                    }
+                    Kind::Dir if now_kind == Some(Kind::Dir) => step(Deed::Mode(then.mode)),
+                    Kind::Dir => {
+                        if replaced {
+                            step(Deed::Remove);
+                        }
+                        self.steps.push(Step {
+                            side,
+                            path,
+                            now: None,
+                            action: Deed::MakeDir(then.mode),
+                        });
+                    }
+                    Kind::Object => step(Deed::Object(then.id)),
+                    Kind::File | Kind::Link | Kind::Fifo => {
+                        let same_bytes = now
+                            .as_ref()
+                            .is_some_and(|now| now.kind == then.kind && now.id == then.id);
+                        if now_kind == Some(Kind::Dir) {
+                            step(Deed::RemoveDir);
+                        }
+                        let action = match then.kind {
+                            _ if same_bytes => Deed::Mode(then.mode),
+                            Kind::Link => Deed::Link(then.id),
+                            Kind::Fifo => Deed::Fifo(then.mode),
+                            _ => Deed::File {
+                                id: then.id,
+                                mode: then.mode,
+                            },
+                        };
+                        self.steps.push(Step {
+                            side,
+                            path,
+                            now: now.filter(|row| row.kind != Kind::Dir),
+                            action,
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Names a path that is left as it is.
+    pub(in crate::vault) fn leave(&mut self, path: BString, why: &str) {
+        self.left.push(Left {
+            path,
+            why: why.to_owned(),
+        });
+    }
+
+    /// Puts the steps into the order in which they can be done.
+    ///
+    /// Objects first, so that no ref ever names one that is missing; then what
+    /// goes, from the deepest up; then what comes, from the top down; the index
+    /// last of all, so that git sees the old state or the new one.
+    pub(in crate::vault) fn order(&mut self) {
+        let rank = |step: &Step| match (&step.action, step.side) {
+            (Deed::Object(_), _) => 0,
+            (Deed::Remove | Deed::RemoveDir, Side::Work) => 1,
+            (Deed::MakeDir(_), Side::Work) => 2,
+            (Deed::Mode(_), Side::Work) => 4,
+            (_, Side::Work) => 3,
+            (Deed::Remove | Deed::RemoveDir, Side::Git) => 5,
+            (Deed::MakeDir(_), Side::Git) => 6,
+            (Deed::GitHead(_), Side::Git) => 8,
+            (_, Side::Git) if is_index(&step.path) => 9,
+            (_, Side::Git) => 7,
+        };
+        self.steps.sort_by(|a, b| {
+            rank(a).cmp(&rank(b)).then_with(|| match a.action {
+                Deed::Remove | Deed::RemoveDir => b.path.cmp(&a.path),
+                _ => a.path.cmp(&b.path),
+            })
+        });
+    }
+
+    /// Returns true when there is nothing to do.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+}
+
+/// Returns true for an index file of a git directory.
+pub(in crate::vault) fn is_index(path: &[u8]) -> bool {
+    path == b"index" || path.ends_with(b"/index")
+}
+
+impl Step {
+    /// The path as a person knows it.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match self.side {
+            Side::Work => self.path.to_string(),
+            Side::Git => format!(".git/{}", self.path),
+        }
+    }
+
+    /// Returns true for a step in the worktree.
+    #[must_use]
+    pub fn is_work(&self) -> bool {
+        self.side == Side::Work
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.shown();
+        match (&self.action, &self.now) {
+            (Deed::Remove | Deed::RemoveDir, _) => write!(f, "remove    {path}"),
+            (Deed::MakeDir(_), _) => write!(f, "make      {path}/"),
+            (Deed::Mode(mode), _) => write!(f, "mode      {path} ({mode:04o})"),
+            (Deed::Object(_), _) => write!(f, "object    {path}"),
+            (Deed::GitHead(words), _) => write!(f, "git       {}", words.join(" ")),
+            (_, None) => write!(f, "bring back {path}"),
+            (_, Some(_)) => write!(f, "put back  {path}"),
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let objects = self
+            .steps
+            .iter()
+            .filter(|step| matches!(step.action, Deed::Object(_)))
+            .count();
+        for step in &self.steps {
+            if !matches!(step.action, Deed::Object(_)) {
+                writeln!(f, "{step}")?;
+            }
+        }
+        if objects > 0 {
+            writeln!(f, "put back  {objects} files of git's object database")?;
+        }
+        for left in &self.left {
+            writeln!(f, "leave     {} ({})", left.path, left.why)?;
+        }
+        for name in &self.refs_left {
+            writeln!(f, "leave     {name} (has moved; --refs puts it back)")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(kind: Kind, id: u8) -> Row {
+        Row {
+            name: "x".into(),
+            kind,
+            mode: 0o644,
+            size: 0,
+            id: ContentId([id; 32]),
+        }
+    }
+
+    fn plan(now: Option<Row>, then: Option<Row>) -> Plan {
+        let mut plan = Plan::default();
+        plan.add(
+            Side::Work,
+            Difference {
+                path: "x".into(),
+                before: now,
+                after: then,
+            },
+        );
+        plan.order();
+        plan
+    }
+
+    fn actions(plan: &Plan) -> Vec<Deed> {
+        plan.steps.iter().map(|step| step.action.clone()).collect()
+    }
+
+    #[test]
+    fn what_no_point_holds_is_never_touched() {
+        let gaps = [
+            Kind::NotHeld(Why::BulkyIgnored),
+            Kind::NotHeld(Why::Unreadable),
+            Kind::Socket,
+            Kind::Device,
+        ];
+        for gap in gaps {
+            for then in [
+                None,
+                Some(row(Kind::File, 1)),
+                Some(row(Kind::Dir, 2)),
+                Some(row(Kind::Link, 3)),
+            ] {
+                assert_eq!(
+                    plan(Some(row(gap, 0)), then.clone()).steps,
+                    [],
+                    "{gap:?} {then:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn types_are_swapped_in_two_steps() {
+        assert_eq!(
+            actions(&plan(Some(row(Kind::Dir, 1)), Some(row(Kind::Link, 2)))),
+            [Deed::RemoveDir, Deed::Link(ContentId([2; 32]))]
+        );
+        assert_eq!(
+            actions(&plan(Some(row(Kind::Link, 1)), Some(row(Kind::Dir, 2)))),
+            [Deed::Remove, Deed::MakeDir(0o644)]
+        );
+    }
+
+    #[test]
+    fn equal_bytes_only_change_the_mode() {
+        let then = Row {
+            mode: 0o600,
+            ..row(Kind::File, 1)
+        };
+        assert_eq!(
+            actions(&plan(Some(row(Kind::File, 1)), Some(then))),
+            [Deed::Mode(0o600)]
+        );
+    }
+
+    #[test]
+    fn newer_objects_of_git_stay() {
+        assert_eq!(plan(Some(row(Kind::Object, 1)), None).steps, []);
+    }
+}
