@@ -313,7 +313,7 @@ fn in_range(
     {
         results.push(stands(contract, &name.into()));
     }
-    if contract.forbidden.is_empty() && contract.beside.is_none() {
+    if !contract.has_forbidden() {
         return Ok(());
     }
     let patch = Git::at(workspace)

@@ -4,6 +4,7 @@
 //! what counts is what was agreed.
 
 use super::{nature, policy};
+use crate::contract::Contract;
 use crate::error::Result;
 use crate::judge::{
     Action, Actor, ChangeOp, Coverage, Effect, EffectKind, Facts, FileOp, FileState, GitClass,
@@ -24,7 +25,7 @@ pub fn action(workspace: &Workspace, index: &Path, policy: &Policy) -> Result<Ac
     let forbids = policy
         .contract
         .as_ref()
-        .is_some_and(|contract| !contract.forbidden.is_empty());
+        .is_some_and(Contract::has_forbidden);
     if forbids {
         repo::add_lines(workspace, &mut changes)?;
     }

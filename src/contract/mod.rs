@@ -182,6 +182,16 @@ impl Contract {
         self
     }
 
+    /// Returns true where added lines have to be looked at.
+    #[must_use]
+    pub fn has_forbidden(&self) -> bool {
+        !self.forbidden.is_empty()
+            || self
+                .beside
+                .as_ref()
+                .is_some_and(|beside| beside.has_forbidden())
+    }
+
     /// Returns true when nothing in it is enforced.
     #[must_use]
     pub fn enforces_nothing(&self) -> bool {

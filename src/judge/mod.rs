@@ -13,8 +13,11 @@ mod facts;
 mod level;
 mod modifiers;
 mod policy;
+mod precedence;
 mod rule;
 mod rules;
+#[cfg(test)]
+mod tests;
 mod verdict;
 pub mod words;
 
@@ -28,6 +31,7 @@ pub use facts::{
 };
 pub use level::Level;
 pub use policy::{Policy, Priority, Recoverable, Risk, Strictness, TaskContext};
+pub use precedence::{Precedence, precedence};
 pub use rule::{MATRIX, Rule, RuleId};
 pub use verdict::{Adjustment, Decision, Finding, Verdict};
 
@@ -36,7 +40,12 @@ pub use verdict::{Adjustment, Decision, Finding, Verdict};
 pub fn judge(facts: &Facts, policy: &Policy) -> Verdict {
     let mut findings = rules::findings(facts, policy);
     let adjustments = modifiers::apply(&mut findings, facts, policy);
-    findings.sort_by(|a, b| b.level.cmp(&a.level).then(a.rule.cmp(&b.rule)));
+    findings.sort_by(|a, b| {
+        b.level
+            .cmp(&a.level)
+            .then_with(|| precedence(a.rule).cmp(&precedence(b.rule)))
+            .then(a.rule.cmp(&b.rule))
+    });
     let level = findings
         .first()
         .map_or(Level::Autonomous, |finding| finding.level);
@@ -65,6 +74,17 @@ pub fn judge(facts: &Facts, policy: &Policy) -> Verdict {
             )
         },
     );
+    let mut context = serde_json::Map::new();
+    if policy.context != TaskContext::default() {
+        context.insert(
+            "priority".to_owned(),
+            format!("{:?}", policy.context.priority).into(),
+        );
+        context.insert("risk".to_owned(), policy.context.risk.word().into());
+    }
+    if let Some(conflict) = precedence::conflict(&findings) {
+        context.insert("conflict".to_owned(), conflict);
+    }
     Verdict {
         level,
         decision: level.into(),
@@ -73,6 +93,6 @@ pub fn judge(facts: &Facts, policy: &Policy) -> Verdict {
         loses,
         held_by_safety_point,
         adjustments,
-        context: serde_json::Map::new(),
+        context,
     }
 }

@@ -78,6 +78,18 @@ pub enum Risk {
     High,
 }
 
+impl Risk {
+    /// The word used in logs and the Contract.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
 /// Priority and risk of the task at hand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskContext {

@@ -2,7 +2,9 @@
 
 use super::found;
 use crate::contract::Placement;
-use crate::judge::facts::{ContractClass, Effect, EffectKind, FileOp, Place};
+use crate::judge::facts::{
+    ContractClass, Effect, EffectKind, Facts, FileOp, GitClass, Nature, Place,
+};
 use crate::judge::policy::Policy;
 use crate::judge::rule::RuleId;
 use crate::judge::verdict::Finding;
@@ -17,7 +19,6 @@ pub(super) fn check(effect: &Effect, policy: &Policy) -> Vec<Finding> {
             nature,
             ..
         } => {
-            use crate::judge::facts::Nature;
             if matches!(nature, Nature::Contract | Nature::Policy) {
                 return Vec::new();
             }
@@ -34,6 +35,53 @@ pub(super) fn check(effect: &Effect, policy: &Policy) -> Vec<Finding> {
             .collect(),
         _ => Vec::new(),
     }
+}
+
+/// Returns a finding for a Contract that changes without anybody having said how.
+pub(super) fn untold(facts: &Facts) -> Option<Finding> {
+    let told = facts.effects.iter().any(|effect| {
+        matches!(
+            effect.kind,
+            // A commit's Contract has been compared with the confirmed one.
+            EffectKind::Contract { .. }
+                | EffectKind::Git {
+                    class: GitClass::Commit,
+                    ..
+                }
+        )
+    });
+    if told {
+        return None;
+    }
+    let effect = facts.effects.iter().find(|effect| {
+        matches!(
+            effect.kind,
+            EffectKind::File {
+                place: Place::Workspace,
+                nature: Nature::Contract,
+                ..
+            }
+        )
+    })?;
+    let gone = matches!(
+        effect.kind,
+        EffectKind::File {
+            op: FileOp::Delete | FileOp::Rename { .. },
+            ..
+        }
+    );
+    let (rule, what) = if gone {
+        (RuleId::ContractRelax, "the Contract would go away")
+    } else {
+        (
+            RuleId::ContractScope,
+            "the Contract would change in a way that cannot be told beforehand",
+        )
+    };
+    Some(
+        found(rule, "contract_changed", effect, what)
+            .with_hint("a person edits the Contract, then: holdpoint contract confirm"),
+    )
 }
 
 fn changed(effect: &Effect, class: ContractClass) -> Finding {

@@ -3,6 +3,7 @@
 use super::found;
 use crate::judge::facts::{Effect, EffectKind, Facts, FileOp, FileState, Nature, Place};
 use crate::judge::level::Level;
+use crate::judge::modifiers::OWN_FILE;
 use crate::judge::rule::RuleId;
 use crate::judge::verdict::Finding;
 
@@ -69,16 +70,28 @@ pub(super) fn check(effect: &Effect) -> Option<Finding> {
         }
         Place::Workspace => {}
     }
-    // Contract and policy files are judged by what changes in them, not as files.
-    if matches!(nature, Nature::Contract | Nature::Policy) {
-        return None;
+    match nature {
+        // Judged by what changes in it, not as a file.
+        Nature::Contract => return None,
+        Nature::Policy => {
+            return Some(
+                found(
+                    RuleId::FileGuard,
+                    "policy_file",
+                    effect,
+                    harm("is part of the gate's policy"),
+                )
+                .with_hint("leave it alone; a person uses holdpoint prefs"),
+            );
+        }
+        Nature::Ordinary | Nature::Config | Nature::Auth | Nature::Data => {}
     }
     let destroys = matches!(op, FileOp::Delete | FileOp::Overwrite);
     if destroys && state == FileState::Own {
         return Some(
             found(
                 RuleId::FileDelete,
-                "own_file",
+                OWN_FILE,
                 effect,
                 harm("was made by this agent itself"),
             )

@@ -23,6 +23,8 @@ pub(super) fn findings(facts: &Facts, policy: &Policy) -> Vec<Finding> {
         findings.extend(other::check(effect));
     }
     findings.extend(file::bulk(facts, BULK));
+    findings.extend(contract::untold(facts));
+    other::lift_new_in_manifest(&mut findings, facts);
     findings
 }
 

@@ -1,7 +1,8 @@
 //! Rules `deps.*`, `system.*`, and findings that arrive already classed.
 
 use super::found;
-use crate::judge::facts::{Effect, EffectKind, PackageClass, SystemClass};
+use crate::judge::facts::{Effect, EffectKind, Facts, FileOp, PackageClass, SystemClass};
+use crate::judge::level::Level;
 use crate::judge::rule::RuleId;
 use crate::judge::verdict::Finding;
 
@@ -40,4 +41,51 @@ pub(super) fn check(effect: &Effect) -> Option<Finding> {
         EffectKind::Declared { level } => finding.at(*level),
         _ => finding,
     })
+}
+
+/// Names of files that list packages.
+const MANIFESTS: &[&str] = &[
+    "package.json",
+    "Cargo.toml",
+    "pyproject.toml",
+    "requirements.txt",
+    "setup.py",
+    "Pipfile",
+    "environment.yml",
+    "go.mod",
+    "Gemfile",
+    "composer.json",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+];
+
+/// Lifts `deps.new` to Level 3 where an agent adds the package to the manifest
+/// (decision framework, "安装不在 requirements.txt 的依赖").
+pub(super) fn lift_new_in_manifest(findings: &mut [Finding], facts: &Facts) {
+    if !facts.actor.is_agent() || !findings.iter().any(|one| one.rule == RuleId::DepsNew) {
+        return;
+    }
+    let adds = facts.effects.iter().any(|effect| {
+        let writes = matches!(
+            &effect.kind,
+            EffectKind::File {
+                op: FileOp::Create | FileOp::Modify | FileOp::Overwrite,
+                ..
+            }
+        );
+        let name = effect.subject.rsplit(|byte| *byte == b'/').next();
+        writes && MANIFESTS.iter().any(|known| name == Some(known.as_bytes()))
+    });
+    if adds {
+        for finding in findings
+            .iter_mut()
+            .filter(|one| one.rule == RuleId::DepsNew)
+        {
+            finding.level = Level::MustAsk;
+            finding
+                .harm
+                .push_str(", and would be added to the manifest");
+        }
+    }
 }
