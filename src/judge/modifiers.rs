@@ -16,48 +16,66 @@ use super::verdict::{Adjustment, Finding};
 /// The machine word of findings about the agent's own files.
 pub(super) const OWN_FILE: &str = "own_file";
 
+/// The modifiers in their order.
+const ORDER: [&str; 6] = [
+    "actor",
+    "preferences",
+    "strictness",
+    "session",
+    "context",
+    "recoverability",
+];
+
+/// What a modifier looks at beside the finding.
+struct Scene<'a> {
+    facts: &'a Facts,
+    policy: &'a Policy,
+    at_commit: bool,
+    reaches: Reaches,
+}
+
+impl Scene<'_> {
+    /// The level that one modifier leaves a finding at.
+    fn level(&self, modifier: &str, finding: &Finding) -> Level {
+        match modifier {
+            "actor" => theirs(finding, self).unwrap_or(finding.level),
+            "preferences" => by_preferences(finding, self),
+            "strictness" => by_strictness(finding.level, self.policy.strictness),
+            "session" if self.policy.relaxed_session => {
+                by_strictness(finding.level, Strictness::Relaxed)
+            }
+            "context" => by_context(finding, self),
+            "recoverability" => by_recoverability(finding, self),
+            _ => finding.level,
+        }
+    }
+}
+
 /// Applies every modifier to every finding and returns what changed, step by step.
 pub(super) fn apply(findings: &mut [Finding], facts: &Facts, policy: &Policy) -> Vec<Adjustment> {
-    let at_commit = facts.surface == Surface::GitHook || facts.effects.iter().any(is_commit);
-    let reaches = Reaches::of(findings, facts);
+    let scene = Scene {
+        facts,
+        policy,
+        at_commit: facts.surface == Surface::GitHook || facts.effects.iter().any(is_commit),
+        reaches: Reaches::of(findings, facts),
+    };
     let mut adjustments = Vec::new();
     for finding in findings {
-        let steps: [(&str, &dyn Fn(&Finding) -> Level); 6] = [
-            ("actor", &|finding| by_actor(finding, facts, at_commit)),
-            ("preferences", &|finding| {
-                // `decision_authority` is an agent's; a person keeps what is theirs.
-                if theirs(finding, facts, at_commit).is_some() {
-                    finding.level
-                } else {
-                    by_preferences(finding, policy)
-                }
-            }),
-            ("strictness", &|finding| {
-                by_strictness(finding.level, policy.strictness)
-            }),
-            ("session", &|finding| by_session(finding.level, policy)),
-            ("context", &|finding| by_context(finding, facts, policy)),
-            ("recoverability", &|finding| {
-                by_recoverability(finding, policy, &reaches)
-            }),
-        ];
-        for (by, step) in steps {
-            let to = step(finding);
-            if to != finding.level {
-                adjustments.push(Adjustment {
-                    rule: finding.rule,
-                    by: by.to_owned(),
-                    from: finding.level,
-                    to,
-                });
-                finding.level = to;
+        for by in ORDER {
+            let to = scene.level(by, finding);
+            if to == finding.level {
+                continue;
             }
-        }
-        if let (Reaches::Nothing { point }, true) = (&reaches, finding.reason != OWN_FILE) {
-            let recovered = adjustments
-                .last()
-                .is_some_and(|last| last.by == "recoverability" && last.rule == finding.rule);
-            if recovered {
+            adjustments.push(Adjustment {
+                rule: finding.rule,
+                by: by.to_owned(),
+                from: finding.level,
+                to,
+            });
+            finding.level = to;
+            if let (Reaches::Nothing { point }, "recoverability") = (&scene.reaches, by)
+                && finding.reason != OWN_FILE
+            {
                 finding.hint = format!("undo it: holdpoint rollback {point}");
             }
         }
@@ -76,28 +94,25 @@ fn is_commit(effect: &Effect) -> bool {
 }
 
 /// The level of what is a person's own, where a person acts; `None` for everything else.
-fn theirs(finding: &Finding, facts: &Facts, at_commit: bool) -> Option<Level> {
-    let Actor::Person { .. } = facts.actor else {
+fn theirs(finding: &Finding, scene: &Scene<'_>) -> Option<Level> {
+    let Actor::Person { .. } = scene.facts.actor else {
         return None;
     };
     match finding.rule {
         RuleId::GitStage | RuleId::GitCommit | RuleId::GitPush => Some(Level::Autonomous),
-        RuleId::FileRename | RuleId::FileConfig | RuleId::FileBulk if at_commit => {
+        RuleId::FileRename | RuleId::FileConfig | RuleId::FileBulk if scene.at_commit => {
             Some(Level::Autonomous)
         }
         // A person may change what an agent may not, but is told.
-        RuleId::FileAuth if at_commit => Some(Level::Transparent),
+        RuleId::FileAuth if scene.at_commit => Some(Level::Transparent),
         _ => None,
     }
 }
 
-fn by_actor(finding: &Finding, facts: &Facts, at_commit: bool) -> Level {
-    theirs(finding, facts, at_commit).unwrap_or(finding.level)
-}
-
-fn by_preferences(finding: &Finding, policy: &Policy) -> Level {
-    match policy.authority.get(&finding.rule) {
-        Some(level) if finding.level < Level::MustAsk => *level,
+fn by_preferences(finding: &Finding, scene: &Scene<'_>) -> Level {
+    // `decision_authority` is an agent's; a person keeps what is theirs.
+    match scene.policy.authority.get(&finding.rule) {
+        Some(level) if finding.level < Level::MustAsk && theirs(finding, scene).is_none() => *level,
         _ => finding.level,
     }
 }
@@ -111,27 +126,17 @@ fn by_strictness(level: Level, strictness: Strictness) -> Level {
     }
 }
 
-fn by_session(level: Level, policy: &Policy) -> Level {
-    if policy.relaxed_session {
-        by_strictness(level, Strictness::Relaxed)
-    } else {
-        level
+fn by_context(finding: &Finding, scene: &Scene<'_>) -> Level {
+    let lifts = lifts(finding, scene.facts);
+    if lifts && scene.policy.context.risk == Risk::High {
+        return Level::MustAsk;
     }
-}
-
-fn by_context(finding: &Finding, facts: &Facts, policy: &Policy) -> Level {
-    let level = match (policy.context.priority, finding.level) {
-        (Priority::P0, Level::Confirm) => Level::Transparent,
-        (Priority::P0, Level::Transparent) => Level::Autonomous,
-        (Priority::P3, level) if !lifts(finding, facts) => level,
-        (Priority::P3, Level::Transparent) => Level::Confirm,
-        (Priority::P3, Level::Autonomous) => Level::Transparent,
+    match (scene.policy.context.priority, finding.level) {
+        // An emergency lowers 2 and 1 by one, as a relaxed reading does.
+        (Priority::P0, level) => by_strictness(level, Strictness::Relaxed),
+        (Priority::P3, Level::Transparent) if lifts => Level::Confirm,
+        (Priority::P3, Level::Autonomous) if lifts => Level::Transparent,
         (_, level) => level,
-    };
-    if policy.context.risk == Risk::High && lifts(finding, facts) {
-        Level::MustAsk
-    } else {
-        level
     }
 }
 
@@ -194,14 +199,11 @@ impl Reaches {
     }
 }
 
-fn by_recoverability(finding: &Finding, policy: &Policy, reaches: &Reaches) -> Level {
-    if finding.reason == OWN_FILE {
-        return finding.level.min(Level::Transparent);
-    }
-    let recoverable = policy.recoverable == Recoverable::Report
+fn by_recoverability(finding: &Finding, scene: &Scene<'_>) -> Level {
+    let recoverable = scene.policy.recoverable == Recoverable::Report
         && matches!(finding.rule, RuleId::GitDiscard | RuleId::FileDelete)
-        && matches!(reaches, Reaches::Nothing { .. });
-    if recoverable {
+        && matches!(scene.reaches, Reaches::Nothing { .. });
+    if recoverable || finding.reason == OWN_FILE {
         finding.level.min(Level::Transparent)
     } else {
         finding.level
