@@ -1,0 +1,481 @@
+//! Programs that put content somewhere: mv, cp, install, dd, rsync, scp, tar, unzip, ….
+
+use crate::judge::{Level, SystemClass};
+use crate::shell::arg::Arg;
+use crate::shell::deed::{DeedKind, PathOp};
+use crate::shell::options::{Options, Spec};
+use crate::shell::walk::{Call, Stream, Walk};
+use bstr::{BString, ByteSlice as _};
+
+const COPY: Spec = Spec {
+    short: "tSgmo",
+    long: &[
+        "target-directory",
+        "suffix",
+        "context",
+        "group",
+        "mode",
+        "owner",
+        "reflink",
+        "sparse",
+    ],
+    stuck: "",
+    stops: false,
+    single_dash: false,
+};
+
+/// Runs a program of this family.
+pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
+    match call.name {
+        "mv" | "gmv" | "move" | "move-item" | "ren" => mv(walk, call.args),
+        "cp" | "gcp" | "copy" | "copy-item" | "xcopy" => cp(walk, call.args),
+        "install" | "ginstall" => install(walk, call.args),
+        "dd" | "gdd" | "dcfldd" | "dc3dd" => dd(walk, call.args),
+        "rsync" => rsync(walk, call.args),
+        "scp" | "sftp" => scp(walk, call),
+        "rclone" => return None,
+        "tar" | "gtar" | "bsdtar" => return Some(tar(walk, call.args)),
+        "unzip" => unzip(walk, call.args),
+        "7z" | "7za" | "7zz" | "unrar" | "rar" => seven_zip(walk, call.args),
+        "zip" => zip(walk, call.args),
+        "cpio" | "pax" => cpio(walk, call.args),
+        "ar" => {
+            if call.args.first().is_some_and(|arg| arg.text.contains(&b'd')) {
+                if let Some(path) = call.args.get(1) {
+                    walk.file(PathOp::Change, path);
+                }
+            }
+        }
+        "patch" | "gpatch" => patch(walk, call.args),
+        "robocopy" => {
+            if call.args.iter().any(|arg| {
+                arg.text.eq_ignore_ascii_case(b"/mir") || arg.text.eq_ignore_ascii_case(b"/purge")
+            }) {
+                if let Some(to) = call.args.get(1) {
+                    walk.file(PathOp::Mirror, to);
+                }
+            }
+        }
+        _ => return None,
+    }
+    Some(Stream::Nothing)
+}
+
+/// Notes that something lands at `to`: in it if it is a directory, over it if it is a file.
+pub(super) fn into(walk: &mut Walk<'_>, from: &Arg, to: &Arg, never_inside: bool) {
+    if never_inside {
+        walk.file(PathOp::Replace, to);
+        return;
+    }
+    let text = from.text.trim_end_with(|c| c == '/');
+    let name: BString = text.rsplit_str("/").next().unwrap_or_default().into();
+    walk.file(PathOp::Into { name }, to);
+}
+
+/// Sources and target of a copying command.
+fn ends(options: &Options) -> Option<(Vec<Arg>, Arg)> {
+    if let Some(to) = options.value(&["t", "target-directory"]) {
+        return Some((options.operands.clone(), to.clone()));
+    }
+    let (to, from) = options.operands.split_last()?;
+    (!from.is_empty()).then(|| (from.to_vec(), to.clone()))
+}
+
+/// Returns true where the program leaves what is there.
+fn spares(options: &Options) -> bool {
+    let update = options
+        .given
+        .iter()
+        .rev()
+        .find(|given| given.long && given.name == "update")
+        .and_then(|given| given.value.as_ref())
+        .is_some_and(|value| value.text.starts_with(b"none"));
+    options.surely(&["n", "no-clobber", "b", "backup"]) || update
+}
+
+fn mv(walk: &mut Walk<'_>, args: &[Arg]) {
+    let options = Options::read(args, &COPY);
+    let Some((from, to)) = ends(&options) else {
+        return;
+    };
+    let spares = spares(&options);
+    let exact = options.has(&["T", "no-target-directory"]);
+    for path in &from {
+        if to.text == "/dev/null" {
+            walk.file(PathOp::Delete { recursive: true }, path);
+            continue;
+        }
+        walk.file(PathOp::Move { to: to.clone() }, path);
+        if !spares {
+            into(walk, path, &to, exact);
+        }
+    }
+}
+
+fn cp(walk: &mut Walk<'_>, args: &[Arg]) {
+    let options = Options::read(args, &COPY);
+    let Some((from, to)) = ends(&options) else {
+        return;
+    };
+    if spares(&options) {
+        walk.file(PathOp::Make, &to);
+        return;
+    }
+    let exact = options.has(&["T", "no-target-directory"]);
+    for path in &from {
+        if path.text == "/dev/null" {
+            walk.file(PathOp::Empty, &to);
+        } else if path.text.ends_with(b"/.") {
+            walk.file(PathOp::Unpack, &to);
+        } else {
+            into(walk, path, &to, exact);
+        }
+    }
+}
+
+fn install(walk: &mut Walk<'_>, args: &[Arg]) {
+    let options = Options::read(args, &COPY);
+    if options.has(&["d", "directory"]) {
+        for path in &options.operands {
+            walk.file(PathOp::Make, path);
+        }
+        return;
+    }
+    let Some((from, to)) = ends(&options) else {
+        return;
+    };
+    if spares(&options) {
+        return;
+    }
+    for path in &from {
+        into(walk, path, &to, options.has(&["T", "no-target-directory"]));
+    }
+}
+
+fn dd(walk: &mut Walk<'_>, args: &[Arg]) {
+    let kept = args
+        .iter()
+        .any(|arg| arg.text.starts_with(b"conv=") && arg.text.contains_str("notrunc"));
+    let fresh = args
+        .iter()
+        .any(|arg| arg.text.starts_with(b"conv=") && arg.text.contains_str("excl"));
+    for arg in args {
+        if arg.text.starts_with(b"of=") {
+            let path = arg.from(3);
+            walk.file(
+                if fresh {
+                    PathOp::Make
+                } else if kept && !path.text.starts_with(b"/dev/") {
+                    PathOp::Replace
+                } else {
+                    PathOp::Replace
+                },
+                &path,
+            );
+        }
+    }
+}
+
+fn rsync(walk: &mut Walk<'_>, args: &[Arg]) {
+    let options = Options::read(
+        args,
+        &Spec {
+            short: "efTBM",
+            long: &[
+                "rsh", "filter", "exclude", "include", "exclude-from", "include-from",
+                "files-from", "temp-dir", "compare-dest", "copy-dest", "link-dest", "backup-dir",
+                "suffix", "chmod", "chown", "timeout", "port", "bwlimit", "log-file", "max-delete",
+                "max-size", "min-size", "partial-dir", "password-file", "rsync-path", "info",
+                "debug", "out-format", "block-size", "compress-level", "skip-compress", "iconv",
+                "usermap", "groupmap", "sockopts", "address", "modify-window", "remote-option",
+            ],
+            ..Spec::default()
+        },
+    );
+    if options.surely(&["n", "dry-run", "list-only"]) {
+        return;
+    }
+    for command in options.values(&["e", "rsh", "rsync-path"]) {
+        let text = command.text.clone();
+        let _ = walk.run_child(text.as_bstr(), &Stream::Unknown);
+    }
+    let Some((to, from)) = options.operands.split_last() else {
+        return;
+    };
+    let deletes = options.given.iter().any(|given| {
+        given.long
+            && (given.name == "del" || given.name.starts_with("delete"))
+            && given.name != "delete-missing-args-not"
+    });
+    if options.has(&["remove-source-files", "remove-sent-files"]) {
+        for path in from {
+            if remote(path) {
+                walk.note(DeedKind::System {
+                    class: SystemClass::Irreversible,
+                    why: "files on another machine are deleted once copied".to_owned(),
+                });
+            } else {
+                walk.file(PathOp::Move { to: to.clone() }, path);
+            }
+        }
+    }
+    if from.is_empty() {
+        return;
+    }
+    if remote(to) {
+        if deletes {
+            walk.note(DeedKind::System {
+                class: SystemClass::Irreversible,
+                why: "files on another machine that are not here are deleted".to_owned(),
+            });
+        } else {
+            walk.mark(Level::Transparent, "files are copied to another machine");
+        }
+        return;
+    }
+    if deletes {
+        walk.file(PathOp::Mirror, to);
+    } else if options.surely(&["ignore-existing", "existing", "b", "backup"]) {
+        walk.file(PathOp::Make, to);
+    } else {
+        walk.file(PathOp::Unpack, to);
+    }
+}
+
+/// Returns true for `host:path` and `rsync://…`.
+pub(super) fn remote(path: &Arg) -> bool {
+    if path.text.contains_str("://") {
+        return true;
+    }
+    match path.text.find_byte(b':') {
+        Some(at) => !path.text.get(..at).is_some_and(|host| host.contains(&b'/') || host.is_empty()),
+        None => false,
+    }
+}
+
+fn scp(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let options = Options::read(
+        call.args,
+        &Spec {
+            short: "cDFiJloPSXbB",
+            ..Spec::default()
+        },
+    );
+    if call.name == "sftp" {
+        if let Stream::Text(text) = call.input {
+            if text.lines().any(|line| line.trim_ascii_start().starts_with(b"rm")) {
+                walk.note(DeedKind::System {
+                    class: SystemClass::Irreversible,
+                    why: "files on another machine are deleted".to_owned(),
+                });
+            }
+        }
+        return;
+    }
+    let Some((to, from)) = options.operands.split_last() else {
+        return;
+    };
+    if remote(to) {
+        walk.mark(Level::Transparent, "files are copied to another machine");
+    } else {
+        for path in from {
+            let text = path.text.rsplit_str(":").next().unwrap_or_default();
+            let path = Arg {
+                text: text.into(),
+                ..path.clone()
+            };
+            into(walk, &path, to, false);
+        }
+    }
+}
+
+fn tar(walk: &mut Walk<'_>, args: &[Arg]) -> Stream {
+    // The old style: the first word is a cluster without a dash.
+    let mut args = args.to_vec();
+    if let Some(first) = args.first_mut() {
+        if first.is_literal()
+            && !first.text.starts_with(b"-")
+            && first.text.first().is_some_and(|byte| b"ctxrudA".contains(byte))
+            && first.text.iter().all(u8::is_ascii_alphabetic)
+        {
+            first.text.insert(0, b'-');
+        }
+    }
+    let options = Options::read(
+        &args,
+        &Spec {
+            short: "fCTXbIHVgKNF",
+            long: &[
+                "file", "directory", "files-from", "exclude", "exclude-from", "use-compress-program",
+                "to-command", "transform", "strip-components", "mode", "owner", "group", "format",
+                "checkpoint-action", "checkpoint", "rsh-command", "listed-incremental", "one-top-level",
+                "info-script", "new-volume-script", "sort", "mtime", "suffix",
+            ],
+            ..Spec::default()
+        },
+    );
+    for command in options.values(&["I", "use-compress-program", "to-command", "F", "info-script", "new-volume-script", "rsh-command"]) {
+        let text = command.text.clone();
+        let _ = walk.run_child(text.as_bstr(), &Stream::Unknown);
+    }
+    for action in options.values(&["checkpoint-action"]) {
+        if let Some(command) = action.text.strip_prefix(b"exec=") {
+            let text: BString = command.into();
+            let _ = walk.run_child(text.as_bstr(), &Stream::Unknown);
+        }
+    }
+    let archive = options.value(&["f", "file"]).cloned();
+    if options.has(&["x", "extract", "get"]) {
+        if options.surely(&["O", "to-stdout"]) {
+            return if matches!(archive.as_ref().map(|path| walk.read_path(path)), Some(Stream::Remote)) {
+                Stream::Remote
+            } else {
+                Stream::Unknown
+            };
+        }
+        let place = options
+            .value(&["C", "directory"])
+            .cloned()
+            .unwrap_or_else(|| Arg::known("."));
+        let spares = options.surely(&["k", "keep-old-files", "skip-old-files", "keep-newer-files", "one-top-level"]);
+        if !spares {
+            walk.file(PathOp::Unpack, &place);
+        }
+        if options.has(&["recursive-unlink", "unlink-first", "U"]) {
+            walk.file(PathOp::Mirror, &place);
+        }
+    } else if options.has(&["c", "create"]) {
+        if let Some(path) = archive.filter(|path| path.text != "-") {
+            if !remote(&path) {
+                walk.file(PathOp::Replace, &path);
+            }
+        }
+        if options.has(&["remove-files"]) {
+            for path in &options.operands {
+                walk.file(PathOp::Delete { recursive: true }, path);
+            }
+        }
+    } else if options.has(&["r", "u", "A", "append", "update", "delete", "catenate"]) {
+        if let Some(path) = archive {
+            let op = if options.has(&["delete"]) {
+                PathOp::Replace
+            } else {
+                PathOp::Change
+            };
+            walk.file(op, &path);
+        }
+    }
+    Stream::Nothing
+}
+
+fn unzip(walk: &mut Walk<'_>, args: &[Arg]) {
+    let options = Options::read(
+        args,
+        &Spec {
+            short: "dxP",
+            ..Spec::default()
+        },
+    );
+    if options.surely(&["l", "t", "p", "v", "z", "Z", "c"]) {
+        return;
+    }
+    let place = options.value(&["d"]).cloned().unwrap_or_else(|| Arg::known("."));
+    if options.has(&["o"]) {
+        walk.file(PathOp::Unpack, &place);
+    } else {
+        walk.file(PathOp::Make, &place);
+    }
+}
+
+fn seven_zip(walk: &mut Walk<'_>, args: &[Arg]) {
+    let place = args
+        .iter()
+        .find(|arg| arg.text.starts_with(b"-o") && !arg.text.starts_with(b"-o+"))
+        .map_or_else(|| Arg::known("."), |arg| arg.from(2));
+    let verb = args.iter().find(|arg| !arg.is_option()).map(Arg::word);
+    match verb {
+        Some("x" | "e") => {
+            let yes = args
+                .iter()
+                .any(|arg| matches!(arg.word(), "-y" | "-aoa" | "-o+"));
+            if yes {
+                walk.file(PathOp::Unpack, &place);
+            }
+        }
+        Some("d") => {
+            if let Some(path) = args.iter().filter(|arg| !arg.is_option()).nth(1) {
+                walk.file(PathOp::Replace, path);
+            }
+        }
+        _ => {}
+    }
+    if args.iter().any(|arg| matches!(arg.word(), "-sdel" | "-df" | "-dr" | "-dw")) {
+        for path in args.iter().filter(|arg| !arg.is_option()).skip(2) {
+            walk.file(PathOp::Delete { recursive: true }, path);
+        }
+    }
+}
+
+fn zip(walk: &mut Walk<'_>, args: &[Arg]) {
+    let options = Options::read(
+        args,
+        &Spec {
+            short: "bntxiO",
+            ..Spec::default()
+        },
+    );
+    if options.has(&["m", "move"]) {
+        for path in options.operands.iter().skip(1) {
+            walk.file(PathOp::Delete { recursive: true }, path);
+        }
+    }
+    if let Some(path) = options.operands.first() {
+        let op = if options.has(&["d", "delete"]) {
+            PathOp::Replace
+        } else {
+            PathOp::Change
+        };
+        walk.file(op, path);
+    }
+    if let Some(command) = options.value(&["TT", "unzip-command"]).cloned() {
+        let _ = walk.run_child(command.text.as_slice().into(), &Stream::Unknown);
+    }
+}
+
+fn cpio(walk: &mut Walk<'_>, args: &[Arg]) {
+    let options = Options::read(
+        args,
+        &Spec {
+            short: "CDEFHIMORx",
+            ..Spec::default()
+        },
+    );
+    if options.has(&["i", "extract", "r"]) && options.has(&["u", "unconditional"]) {
+        let place = options.value(&["D", "directory"]).cloned().unwrap_or_else(|| Arg::known("."));
+        walk.file(PathOp::Unpack, &place);
+    }
+}
+
+fn patch(walk: &mut Walk<'_>, args: &[Arg]) {
+    let options = Options::read(
+        args,
+        &Spec {
+            short: "pdioBDFVYzgr",
+            long: &[
+                "strip", "directory", "input", "output", "prefix", "ifdef", "fuzz", "suffix",
+                "reject-file",
+            ],
+            ..Spec::default()
+        },
+    );
+    if options.surely(&["dry-run", "C", "check"]) {
+        return;
+    }
+    if let Some(path) = options.value(&["o", "output"]).cloned() {
+        if path.text != "-" {
+            walk.file(PathOp::Replace, &path);
+        }
+    } else if let Some(path) = options.operands.first() {
+        walk.file(PathOp::Change, path);
+    }
+}

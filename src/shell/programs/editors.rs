@@ -1,0 +1,263 @@
+//! Programs that change files in place: sed, awk, ed, vi, formatters.
+
+use crate::judge::Level;
+use crate::shell::arg::Arg;
+use crate::shell::deed::PathOp;
+use crate::shell::options::{Options, Spec};
+use crate::shell::walk::{Call, Stream, Walk};
+use bstr::{BString, ByteSlice as _};
+
+/// Runs a program of this family.
+pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
+    Some(match call.name {
+        "sed" | "gsed" => sed(walk, call),
+        "awk" | "gawk" | "mawk" | "nawk" => awk(walk, call),
+        "ed" | "ex" | "vi" | "vim" | "nvim" | "view" | "emacs" => editor(walk, call),
+        "sd" => {
+            for path in Options::read(call.args, &Spec { short: "nf", ..Spec::default() })
+                .operands
+                .get(2..)
+                .unwrap_or_default()
+            {
+                walk.file(PathOp::Change, path);
+            }
+            Stream::Nothing
+        }
+        _ => return None,
+    })
+}
+
+fn sed(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
+    let options = Options::read(
+        call.args,
+        &Spec {
+            short: "efl",
+            stuck: "i",
+            long: &["expression", "file", "line-length"],
+            ..Spec::default()
+        },
+    );
+    let scripts = options.values(&["e", "expression"]);
+    let mut operands = options.operands.as_slice();
+    let mut texts: Vec<BString> = scripts.into_iter().map(|arg| arg.text.clone()).collect();
+    if texts.is_empty() && options.value(&["f", "file"]).is_none() {
+        if let Some((script, rest)) = operands.split_first() {
+            texts.push(script.text.clone());
+            operands = rest;
+        }
+    }
+    if !options.surely(&["sandbox"]) {
+        for text in &texts {
+            commands_of(walk, text);
+        }
+    }
+    let in_place = options
+        .given
+        .iter()
+        .any(|given| given.name == "i" && !given.long || given.long && given.name.starts_with("in-p"));
+    if !in_place {
+        return match call.input {
+            Stream::Remote => Stream::Remote,
+            Stream::Paths(paths) => Stream::Paths(paths.clone()),
+            _ => Stream::Unknown,
+        };
+    }
+    // BSD's `-i ''` leaves an empty operand.
+    let empties = texts.iter().any(|text| {
+        let text = text.trim_ascii();
+        text == b"d" || text == b"1,$d" || text == b"1,$ d" || text == b"Q" || text == b"q0"
+    });
+    let op = if empties { PathOp::Empty } else { PathOp::Change };
+    for path in operands.iter().filter(|path| !path.text.is_empty()) {
+        walk.file(op.clone(), path);
+    }
+    Stream::Nothing
+}
+
+/// sed's `w FILE`, `s///w FILE`, `e COMMAND` and `s///e`.
+fn commands_of(walk: &mut Walk<'_>, text: &[u8]) {
+    for line in text.split(|byte| matches!(byte, b'\n' | b';')) {
+        let line = line.trim_ascii();
+        let command = line.trim_start_with(|c| c.is_ascii_digit() || matches!(c, ',' | '$' | ' ' | '!'));
+        if let Some(path) = command.strip_prefix(b"w ") {
+            walk.file(PathOp::Replace, &Arg::known(path.trim_ascii()));
+        } else if let Some(shell) = command.strip_prefix(b"e ") {
+            let shell: BString = shell.into();
+            let _ = walk.run_child(shell.as_bstr(), &Stream::Unknown);
+        } else if command.first() == Some(&b's') && command.len() > 3 {
+            let mark = command.get(1).copied().unwrap_or(b'/');
+            if mark.is_ascii_alphanumeric() || mark == b' ' {
+                continue;
+            }
+            let flags = command.rsplit(|byte| *byte == mark).next().unwrap_or_default();
+            let replacement = command.rsplit(|byte| *byte == mark).nth(1).unwrap_or_default();
+            if let Some(at) = flags.find(b"w ") {
+                let path = flags.get(at + 2..).unwrap_or_default();
+                walk.file(PathOp::Replace, &Arg::known(path.trim_ascii()));
+            } else if flags.contains(&b'e') && flags.len() <= 4 {
+                let shell: BString = replacement.into();
+                let _ = walk.run_child(shell.as_bstr(), &Stream::Unknown);
+            }
+        }
+    }
+}
+
+fn awk(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
+    let options = Options::read(
+        call.args,
+        &Spec {
+            short: "fFviel",
+            long: &["file", "field-separator", "assign", "include", "source", "load"],
+            ..Spec::default()
+        },
+    );
+    let in_place = options
+        .values(&["i", "include"])
+        .iter()
+        .any(|value| value.text.starts_with(b"inplace"));
+    let mut operands = options.operands.as_slice();
+    let mut program: Option<BString> = options.value(&["e", "source"]).map(|arg| arg.text.clone());
+    if program.is_none() && options.value(&["f", "file"]).is_none() {
+        if let Some((first, rest)) = operands.split_first() {
+            program = Some(first.text.clone());
+            operands = rest;
+        }
+    }
+    if let Some(program) = program {
+        awk_program(walk, &program);
+    }
+    if in_place {
+        for path in operands {
+            walk.file(PathOp::Change, path);
+        }
+    }
+    match call.input {
+        Stream::Paths(_) => Stream::Paths(vec![Arg::unknown()]),
+        Stream::Remote => Stream::Remote,
+        _ => Stream::Unknown,
+    }
+}
+
+/// awk's `system("…")`, `print | "…"` and `print > "…"`.
+fn awk_program(walk: &mut Walk<'_>, program: &[u8]) {
+    let mut rest = program;
+    while let Some(at) = rest.find("system(") {
+        rest = rest.get(at + 7..).unwrap_or_default();
+        let text = rest.trim_ascii_start();
+        match string(text) {
+            Some((text, whole)) => {
+                let mut text = text;
+                if !whole {
+                    text.push(crate::shell::arg::UNKNOWN);
+                }
+                let _ = walk.run_child(text.as_bstr(), &Stream::Unknown);
+            }
+            None => walk.opaque(Level::MustAsk, "awk runs commands that it makes up"),
+        }
+    }
+    let mut rest = program;
+    while let Some(at) = rest.find_byteset(b"|>") {
+        let mark = rest.get(at).copied();
+        rest = rest.get(at + 1..).unwrap_or_default();
+        let after = rest.trim_start_with(|c| c == '>' || c == ' ' || c == '&');
+        let Some((text, _)) = string(after) else {
+            continue;
+        };
+        let printed = program
+            .get(..program.len() - rest.len())
+            .unwrap_or_default()
+            .contains_str("print");
+        if mark == Some(b'|') {
+            let _ = walk.run_child(text.as_bstr(), &Stream::Unknown);
+        } else if printed && !text.is_empty() {
+            let op = if rest.first() == Some(&b'>') {
+                PathOp::Change
+            } else {
+                PathOp::Replace
+            };
+            // `$3 > "x"` compares; a file name follows a print.
+            let before = program.get(..program.len() - rest.len() - 1).unwrap_or_default();
+            let statement = before.rsplit(|byte| b"{};\n".contains(byte)).next().unwrap_or_default();
+            if statement.trim_ascii_start().starts_with(b"print") {
+                walk.file(op, &Arg::known(text));
+            }
+        }
+    }
+}
+
+/// A string literal at the start of text, and whether it is the whole argument.
+fn string(text: &[u8]) -> Option<(BString, bool)> {
+    let text = text.strip_prefix(b"\"")?;
+    let mut out = BString::default();
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        at += 1;
+        match byte {
+            b'"' => {
+                let after = text.get(at..).unwrap_or_default().trim_ascii_start();
+                return Some((out, after.is_empty() || matches!(after.first(), Some(b')' | b';' | b'}' | b'\n'))));
+            }
+            b'\\' => {
+                if let Some(next) = text.get(at) {
+                    out.push(*next);
+                    at += 1;
+                }
+            }
+            byte => out.push(*byte),
+        }
+    }
+    None
+}
+
+/// ed, ex, vi: `:!command`, and files written.
+fn editor(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
+    let options = Options::read(
+        call.args,
+        &Spec {
+            short: "cSuTp",
+            long: &["cmd", "eval", "load", "execute"],
+            ..Spec::default()
+        },
+    );
+    let mut texts: Vec<BString> = options
+        .values(&["c", "cmd"])
+        .into_iter()
+        .map(|arg| arg.text.clone())
+        .collect();
+    for arg in call.args {
+        if let Some(text) = arg.text.strip_prefix(b"+") {
+            texts.push(text.into());
+        }
+    }
+    if let Stream::Text(text) = call.input {
+        texts.push(text.clone());
+    }
+    let mut writes = false;
+    for text in &texts {
+        for line in text.lines() {
+            let line = line.trim_ascii().trim_start_with(|c| c == ':' || c == '%');
+            if let Some(shell) = line.strip_prefix(b"!") {
+                let shell: BString = shell.into();
+                let _ = walk.run_child(shell.as_bstr(), &Stream::Unknown);
+            }
+            writes |= line.starts_with(b"w") || line.starts_with(b"x") || line.contains_str("wq");
+        }
+        for name in ["system(", "delete("] {
+            if let Some(at) = text.find(name) {
+                let rest = text.get(at + name.len()..).unwrap_or_default();
+                let rest: BString = rest.trim_with(|c| matches!(c, '"' | '\'' | ')' | ' ')).into();
+                if name == "system(" {
+                    let _ = walk.run_child(rest.as_bstr(), &Stream::Unknown);
+                } else {
+                    walk.file(PathOp::Delete { recursive: true }, &Arg::known(rest));
+                }
+            }
+        }
+    }
+    if writes {
+        for path in options.operands.iter().filter(|path| !path.text.starts_with(b"+")) {
+            walk.file(PathOp::Change, path);
+        }
+    }
+    Stream::Unknown
+}

@@ -1,0 +1,617 @@
+//! git: options before the subcommand, aliases, configuration on the command line, subcommands.
+//!
+//! From `git(1)` and the manual page of each subcommand, 2.39 to 2.55.
+
+mod branch;
+mod config;
+mod history;
+mod maintenance;
+mod push;
+mod stash;
+mod submodule;
+mod tree;
+
+use crate::judge::GitClass;
+use crate::shell::arg::Arg;
+use crate::shell::deed::DeedKind;
+use crate::shell::options::{Options, Spec};
+use crate::shell::scope::{Dir, Value};
+use crate::shell::walk::{Call, Stream, Walk};
+use bstr::{BString, ByteSlice as _};
+
+/// Something done to a repository, before its state is looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GitDeed {
+    /// Which repository.
+    pub repo: Place,
+    /// What is done.
+    pub act: Act,
+}
+
+/// Which repository a command works on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The directory after `-C`.
+    pub dir: Dir,
+    /// `--git-dir` or `GIT_DIR`.
+    pub git_dir: Option<Arg>,
+    /// `--work-tree` or `GIT_WORK_TREE`.
+    pub work_tree: Option<Arg>,
+}
+
+/// What is done to a repository, as far as the words tell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Act {
+    /// Nothing is written.
+    Read,
+    /// A class of effect that no evidence makes harmless.
+    Does {
+        /// The class.
+        class: GitClass,
+        /// What and why, as a clause.
+        why: String,
+    },
+    /// A reversible effect that a person should know of.
+    Tells {
+        /// The class.
+        class: GitClass,
+        /// What and why, as a clause.
+        why: String,
+    },
+    /// `reset --hard`, `checkout -f`, `switch --discard-changes`: worktree and index become a commit's.
+    ResetTree {
+        /// The commit; `None` for `HEAD`.
+        target: Option<Arg>,
+        /// The current branch moves there too.
+        moves_branch: bool,
+        /// Local changes are kept or the command refuses (`--keep`, `--merge`).
+        careful: bool,
+    },
+    /// The current branch moves; worktree and index keep their content.
+    MoveHead {
+        /// The commit; `None` for `HEAD`.
+        target: Option<Arg>,
+    },
+    /// Files of the worktree, the index or both become those of a source.
+    Restore {
+        /// Which files.
+        paths: Vec<Arg>,
+        /// From where; `None` for the index (or `HEAD` where only the index changes).
+        source: Option<Arg>,
+        /// The index changes.
+        index: bool,
+        /// The worktree changes.
+        worktree: bool,
+    },
+    /// `checkout WORD`: a branch to switch to, or a file to restore.
+    Checkout {
+        /// The word.
+        word: Arg,
+    },
+    /// `clean`.
+    Clean {
+        /// Untracked directories too.
+        directories: bool,
+        /// What of the ignored files.
+        ignored: Ignored,
+        /// Where; empty for everywhere.
+        paths: Vec<Arg>,
+    },
+    /// Branches are deleted.
+    DropBranches {
+        /// Which.
+        names: Vec<Arg>,
+        /// Merged or not.
+        force: bool,
+        /// Remote-tracking ones.
+        remote: bool,
+    },
+    /// A ref is set to another commit, whatever it held.
+    MoveRef {
+        /// The ref: a full name, or a branch's.
+        name: Arg,
+        /// To what; `None` for `HEAD`, or where it is not said.
+        target: Option<Arg>,
+    },
+    /// Refs are deleted.
+    DropRefs {
+        /// Full names, or tags' under `refs/tags/`.
+        names: Vec<Arg>,
+        /// What they are, for people.
+        kind: &'static str,
+    },
+    /// One stash entry is dropped.
+    DropStash {
+        /// Which; `None` for the newest.
+        which: Option<Arg>,
+    },
+    /// All stash entries are dropped.
+    ClearStash,
+    /// Commits are replaced by others.
+    Rewrite {
+        /// The commits after this one, where it is known.
+        since: Option<Arg>,
+        /// How, as a clause.
+        why: String,
+    },
+    /// An operation in progress is given up, with the worktree put back.
+    Abandon {
+        /// Which.
+        what: &'static str,
+    },
+    /// A linked worktree is removed.
+    RemoveWorktree {
+        /// Which.
+        path: Arg,
+        /// With changes or locked.
+        force: bool,
+    },
+}
+
+/// What `clean` does about ignored files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ignored {
+    /// Leaves them.
+    Kept,
+    /// Removes them too (`-x`).
+    Too,
+    /// Removes only them (`-X`).
+    Only,
+}
+
+/// A git command after its global options.
+struct Git<'w, 'a> {
+    walk: &'w mut Walk<'a>,
+    place: Place,
+    settings: Vec<(String, Arg)>,
+    depth: u8,
+}
+
+const GLOBAL: Spec = Spec {
+    short: "Cc",
+    long: &[
+        "git-dir",
+        "work-tree",
+        "namespace",
+        "config-env",
+        "super-prefix",
+        "attr-source",
+    ],
+    stuck: "",
+    stops: true,
+    single_dash: false,
+};
+
+/// Runs git.
+pub(crate) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
+    git(walk, call.args, call.input, Vec::new(), 0)
+}
+
+fn git(
+    walk: &mut Walk<'_>,
+    args: &[Arg],
+    input: &Stream,
+    mut settings: Vec<(String, Arg)>,
+    depth: u8,
+) -> Stream {
+    let global = Options::read(args, &GLOBAL);
+    let mut place = Place {
+        dir: walk.scope.dir.clone(),
+        git_dir: setting_of(walk, "GIT_DIR"),
+        work_tree: setting_of(walk, "GIT_WORK_TREE"),
+    };
+    for given in &global.given {
+        let Some(value) = &given.value else { continue };
+        match (given.long, given.name.as_str()) {
+            (false, "C") => place.dir = place.dir.join(value),
+            (false, "c") => settings.push(split_setting(value)),
+            (true, "config-env") => {
+                if let Some(at) = value.text.find_byte(b'=') {
+                    let key = value.text.get(..at).unwrap_or_default();
+                    let variable: BString = value.text.get(at + 1..).unwrap_or_default().into();
+                    let held = held_variable(walk, &variable);
+                    settings.push((key.to_str_lossy().to_lowercase(), held));
+                }
+            }
+            (true, "git-dir") => place.git_dir = Some(value.clone()),
+            (true, "work-tree") => place.work_tree = Some(value.clone()),
+            _ => {}
+        }
+    }
+    let mut git = Git {
+        walk,
+        place,
+        settings,
+        depth,
+    };
+    let asked = global.given.iter().any(|given| {
+        matches!(
+            given.name.as_str(),
+            "help" | "version" | "exec-path" | "html-path" | "man-path" | "info-path" | "h" | "v"
+        ) && given.value.is_none()
+    });
+    let Some(command) = global.operands.first().filter(|_| !asked) else {
+        return Stream::Unknown;
+    };
+    let rest = global.operands.get(1..).unwrap_or_default();
+    git.command(command, rest, input)
+}
+
+/// A variable that git reads, from the command's own environment or the shell's.
+fn setting_of(walk: &Walk<'_>, name: &str) -> Option<Arg> {
+    walk.env
+        .iter()
+        .rev()
+        .find(|(key, _)| key == name)
+        .map(|(_, value)| value.clone())
+        .or_else(|| match walk.scope.vars.get(name.as_bytes().as_bstr()) {
+            Some(Value::One(arg)) => Some(arg.clone()),
+            _ => None,
+        })
+}
+
+fn held_variable(walk: &Walk<'_>, name: &BString) -> Arg {
+    setting_of(walk, name.to_str().unwrap_or_default()).unwrap_or_else(Arg::unknown)
+}
+
+fn split_setting(value: &Arg) -> (String, Arg) {
+    match value.text.find_byte(b'=') {
+        Some(at) => (
+            value
+                .text
+                .get(..at)
+                .unwrap_or_default()
+                .to_str_lossy()
+                .to_lowercase(),
+            value.from(at + 1),
+        ),
+        None => (value.text.to_str_lossy().to_lowercase(), Arg::known("true")),
+    }
+}
+
+impl Git<'_, '_> {
+    fn note(&mut self, act: Act) {
+        let dir = self.place.dir.clone();
+        let deed = GitDeed {
+            repo: self.place.clone(),
+            act,
+        };
+        self.walk.note_in(dir, DeedKind::Git(Box::new(deed)));
+    }
+
+    fn does(&mut self, class: GitClass, why: impl Into<String>) {
+        self.note(Act::Does {
+            class,
+            why: why.into(),
+        });
+    }
+
+    fn tells(&mut self, class: GitClass, why: impl Into<String>) {
+        self.note(Act::Tells {
+            class,
+            why: why.into(),
+        });
+    }
+
+    fn bypass(&mut self, why: impl Into<String>) {
+        self.walk.note(DeedKind::Bypass { why: why.into() });
+    }
+
+    /// Notes what happens to a path of the repository's directory.
+    fn file(&mut self, op: crate::shell::deed::PathOp, path: &Arg) {
+        let dir = self.place.dir.clone();
+        self.walk.note_in(
+            dir,
+            DeedKind::File {
+                op,
+                path: path.clone(),
+            },
+        );
+    }
+
+    fn command(&mut self, command: &Arg, args: &[Arg], input: &Stream) -> Stream {
+        if crate::shell::options::asks_help(args) {
+            return Stream::Unknown;
+        }
+        let Some(name) = command.literal().and_then(|name| name.to_str().ok()) else {
+            self.walk.opaque(
+                crate::judge::Level::MustAsk,
+                "a git command that is not known",
+            );
+            return Stream::Unknown;
+        };
+        let name = name.to_owned();
+        if let Some(stream) = self.configured_alias(&name, args, input) {
+            return stream;
+        }
+        let before = self.walk.script.deeds.len();
+        let stream = self.subcommand(&name, args, input);
+        let reads = self.walk.script.deeds.len() == before
+            || self
+                .walk
+                .script
+                .deeds
+                .iter()
+                .skip(before)
+                .all(|deed| matches!(&deed.kind, DeedKind::Git(git) if git.act == Act::Read));
+        self.settings_used(reads);
+        stream
+    }
+
+    /// Runs an alias given by `-c alias.NAME=…`, which wins over nothing that git has itself.
+    fn configured_alias(&mut self, name: &str, args: &[Arg], input: &Stream) -> Option<Stream> {
+        if is_builtin(name) || self.depth > 8 {
+            return None;
+        }
+        let key = format!("alias.{}", name.to_lowercase());
+        let value = self
+            .settings
+            .iter()
+            .rev()
+            .find(|(setting, _)| *setting == key)
+            .map(|(_, value)| value.clone())
+            .or_else(|| {
+                self.walk
+                    .lookup
+                    .git_alias(&self.place.dir, name.as_bytes())
+                    .map(Arg::known)
+            })?;
+        if value.has_unknown() {
+            self.walk.opaque(
+                crate::judge::Level::MustAsk,
+                "a git alias whose text is not known",
+            );
+            return Some(Stream::Unknown);
+        }
+        let mut text = value.text.clone();
+        let shell = text.starts_with(b"!");
+        if shell {
+            text.remove(0);
+        }
+        for arg in args {
+            text.push(b' ');
+            text.extend_from_slice(&crate::shell::walk::quote(&arg.text, arg.glob));
+        }
+        if shell {
+            let scope = self.walk.scope.clone();
+            let here = self.place.dir.clone();
+            if let Some(top) = self.walk.lookup.toplevel(&here) {
+                self.walk.scope.dir = Dir::Known(top);
+            } else {
+                self.walk.scope.dir = here;
+            }
+            let stream = self.walk.run_child(text.as_bstr(), input);
+            self.walk.scope = scope;
+            return Some(stream);
+        }
+        let words = words_of(&text);
+        let mut all = Vec::new();
+        all.extend(words);
+        let settings = self.settings.clone();
+        let scope = self.walk.scope.clone();
+        self.walk.scope.dir = self.place.dir.clone();
+        let stream = git(self.walk, &all, input, settings, self.depth + 1);
+        self.walk.scope = scope;
+        Some(stream)
+    }
+
+    fn subcommand(&mut self, name: &str, args: &[Arg], input: &Stream) -> Stream {
+        match name {
+            "add" | "stage" => self.add(args),
+            "am" | "apply" => self.apply(name, args),
+            "archive" => self.output_option(args, &["o", "output"], "o"),
+            "bisect" => self.bisect(args),
+            "branch" => self.branch(args),
+            "bundle" => self.bundle(args),
+            "checkout" => self.checkout(args),
+            "checkout-index" => self.checkout_index(args),
+            "cherry-pick" | "revert" | "merge" => self.combine(name, args),
+            "clean" => self.clean(args),
+            "clone" => self.clone_repository(args),
+            "commit" => self.commit(args),
+            "config" => self.config(args),
+            "credential" | "credential-cache" | "credential-store" => self.credential(args),
+            "difftool" | "mergetool" => self.difftool(args),
+            "diff" | "log" | "show" | "format-patch" | "shortlog" => {
+                self.output_option(args, &["o", "output", "output-directory"], "oSGLUn");
+            }
+            "fast-import" => self.fast_import(args),
+            "fetch" => self.fetch(args),
+            "filter-branch" => self.filter_branch(args),
+            "filter-repo" => self.filter_repo(args),
+            "gc" | "prune" | "maintenance" | "repack" | "prune-packed" => {
+                self.maintain(name, args);
+            }
+            "init" => self.init(args),
+            "lfs" => self.lfs(args),
+            "mv" => self.mv(args),
+            "notes" => self.notes(args),
+            "pack-refs" | "update-server-info" | "commit-graph" | "multi-pack-index" => {
+                self.note(Act::Read);
+            }
+            "p4" | "svn" | "cvsimport" | "cvsexportcommit" => self.foreign(name, args),
+            "pull" => self.pull(args),
+            "push" | "send-pack" => self.push(args),
+            "read-tree" => self.read_tree(args),
+            "rebase" => self.rebase(args, input),
+            "reflog" => self.reflog(args),
+            "remote" => self.remote(args),
+            "replace" => self.replace(args),
+            "rerere" => self.rerere(args),
+            "reset" => self.reset(args),
+            "restore" => self.restore(args),
+            "rm" => self.rm(args),
+            "send-email" => self.does(GitClass::Push, "patches are sent by mail"),
+            "sparse-checkout" => self.sparse(args),
+            "stash" => self.stash(args),
+            "submodule" => self.submodule(args, input),
+            "switch" => self.switch(args),
+            "symbolic-ref" => self.symbolic_ref(args),
+            "tag" => self.tag(args),
+            "update-index" => self.update_index(args),
+            "update-ref" => self.update_ref(args, input),
+            "worktree" => self.worktree(args),
+            "rev-parse" => return self.rev_parse(args),
+            "ls-files" | "ls-tree" => return self.ls_files(args),
+            "for-each-repo" => self.for_each_repo(args, input),
+            "grep" => self.grep(args),
+            "daemon" | "http-backend" | "instaweb" => {
+                self.tells(GitClass::Stage, "a server is started");
+            }
+            name if is_builtin(name) => self.note(Act::Read),
+            _ => {
+                self.tells(GitClass::Stage, format!("git {name} is not known"));
+            }
+        }
+        Stream::Unknown
+    }
+
+    fn rev_parse(&mut self, args: &[Arg]) -> Stream {
+        self.note(Act::Read);
+        let dir = self.place.dir.clone();
+        match args {
+            [only] if only.text == "--show-toplevel" => match self.walk.lookup.toplevel(&dir) {
+                Some(top) => Stream::Text(top),
+                None => Stream::Unknown,
+            },
+            [only] if only.text == "--git-dir" => Stream::Text(".git".into()),
+            [only] if only.text == "--absolute-git-dir" => {
+                match self.walk.lookup.toplevel(&dir) {
+                    Some(mut top) => {
+                        top.extend_from_slice(b"/.git");
+                        Stream::Text(top)
+                    }
+                    None => Stream::Unknown,
+                }
+            }
+            _ => Stream::Unknown,
+        }
+    }
+
+    /// Lists files: what may come out are names below the directory.
+    fn ls_files(&mut self, args: &[Arg]) -> Stream {
+        self.note(Act::Read);
+        let options = Options::read(
+            args,
+            &Spec {
+                short: "xX",
+                long: &["exclude", "exclude-from", "exclude-per-directory", "format"],
+                ..Spec::default()
+            },
+        );
+        let mut paths: Vec<Arg> = options
+            .operands
+            .iter()
+            .filter(|arg| !arg.text.starts_with(b":"))
+            .cloned()
+            .collect();
+        if paths.is_empty() {
+            paths.push(Arg::pattern("./*"));
+        }
+        Stream::Paths(paths)
+    }
+
+    fn grep(&mut self, args: &[Arg]) {
+        self.note(Act::Read);
+        for arg in args {
+            if let Some(text) = arg.text.strip_prefix(b"--open-files-in-pager=") {
+                let text: BString = text.into();
+                let _ = self.walk.run_child(text.as_bstr(), &Stream::Unknown);
+            }
+        }
+    }
+
+    /// A command that only reads, unless it writes its answer to a file.
+    fn output_option(&mut self, args: &[Arg], names: &[&str], short: &'static str) {
+        self.note(Act::Read);
+        let options = Options::read(
+            args,
+            &Spec {
+                short,
+                long: &["output", "output-directory"],
+                ..Spec::default()
+            },
+        );
+        if let Some(path) = options.value(names).cloned() {
+            let directory = options.surely(&["output-directory"]);
+            self.file(
+                if directory {
+                    crate::shell::deed::PathOp::Make
+                } else {
+                    crate::shell::deed::PathOp::Replace
+                },
+                &path,
+            );
+        }
+    }
+}
+
+/// Splits an alias as git does: blanks, quotes, backslashes.
+fn words_of(text: &[u8]) -> Vec<Arg> {
+    let mut words = Vec::new();
+    let mut word: Option<Vec<u8>> = None;
+    let mut quote = None;
+    let mut bytes = text.iter().copied();
+    while let Some(byte) = bytes.next() {
+        match (quote, byte) {
+            (Some(end), byte) if byte == end => quote = None,
+            (Some(b'\''), byte) => word.get_or_insert_default().push(byte),
+            (_, b'\\') => {
+                if let Some(next) = bytes.next() {
+                    word.get_or_insert_default().push(next);
+                }
+            }
+            (Some(_), byte) => word.get_or_insert_default().push(byte),
+            (None, b'\'' | b'"') => {
+                quote = Some(byte);
+                word.get_or_insert_default();
+            }
+            (None, byte) if byte.is_ascii_whitespace() => {
+                words.extend(word.take().map(Arg::known));
+            }
+            (None, byte) => word.get_or_insert_default().push(byte),
+        }
+    }
+    words.extend(word.map(Arg::known));
+    words
+}
+
+/// Returns true for git's own commands that only read, and for those that `subcommand` knows.
+fn is_builtin(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "add", "am", "annotate", "apply", "archive", "backfill", "bisect", "blame", "branch",
+        "bugreport", "bundle", "cat-file", "check-attr", "check-ignore", "check-mailmap",
+        "check-ref-format", "checkout", "checkout-index", "cherry", "cherry-pick", "citool",
+        "clean", "clone", "column", "commit", "commit-graph", "commit-tree", "config",
+        "count-objects", "credential", "credential-cache", "credential-store", "cvsexportcommit",
+        "cvsimport", "daemon", "describe", "diagnose", "diff", "diff-files", "diff-index",
+        "diff-pairs", "diff-tree", "difftool", "fast-export", "fast-import", "fetch",
+        "fetch-pack", "filter-branch", "fmt-merge-msg", "for-each-ref", "for-each-repo",
+        "format-patch", "fsck", "gc", "get-tar-commit-id", "grep", "gui", "hash-object", "help",
+        "history", "hook", "http-backend", "http-fetch", "index-pack", "init", "instaweb",
+        "interpret-trailers", "last-modified", "log", "ls-files", "ls-remote", "ls-tree",
+        "mailinfo", "mailsplit", "maintenance", "merge", "merge-base", "merge-file",
+        "merge-tree", "mergetool", "mktag", "mktree", "multi-pack-index", "mv", "name-rev",
+        "notes", "p4", "pack-objects", "pack-redundant", "pack-refs", "patch-id", "prune",
+        "prune-packed", "pull", "push", "range-diff", "read-tree", "rebase", "reflog", "refs",
+        "remote", "repack", "replace", "replay", "repo", "request-pull", "rerere", "reset",
+        "restore", "rev-list", "rev-parse", "revert", "rm", "send-email", "send-pack",
+        "shortlog", "show", "show-branch", "show-index", "show-ref", "sparse-checkout", "stage",
+        "stash", "status", "stripspace", "submodule", "svn", "switch", "symbolic-ref", "tag",
+        "unpack-file", "unpack-objects", "update-index", "update-ref", "update-server-info",
+        "upload-archive", "upload-pack", "var", "verify-commit", "verify-pack", "verify-tag",
+        "version", "whatchanged", "worktree", "write-tree",
+    ];
+    NAMES.binary_search(&name).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_commands_are_sorted_for_searching() {
+        for name in ["add", "write-tree", "stash", "help", "last-modified"] {
+            assert!(super::is_builtin(name), "{name}");
+        }
+        assert!(!super::is_builtin("nuke"));
+    }
+}

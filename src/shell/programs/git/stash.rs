@@ -1,0 +1,29 @@
+//! `git stash`.
+
+use super::{Act, Git};
+use crate::judge::GitClass;
+use crate::shell::arg::Arg;
+
+impl Git<'_, '_> {
+    pub(super) fn stash(&mut self, args: &[Arg]) {
+        let rest = args.get(1..).unwrap_or_default();
+        let which = rest.iter().find(|arg| !arg.is_option()).cloned();
+        match args.first().map(Arg::word) {
+            Some("drop") => self.note(Act::DropStash { which }),
+            Some("clear") => self.note(Act::ClearStash),
+            // The entry goes only if it applied, and its content is then in the worktree.
+            Some("pop") => self.tells(
+                GitClass::Read,
+                "a stash entry is applied and dropped if that works",
+            ),
+            Some("apply") => self.tells(GitClass::Read, "a stash entry is applied"),
+            Some("list" | "show" | "create" | "export") => self.note(Act::Read),
+            Some("store" | "import") => self.tells(GitClass::Read, "a stash entry is written"),
+            Some("branch") => self.tells(GitClass::Read, "a stash entry becomes a branch"),
+            _ => self.tells(
+                GitClass::Read,
+                "local changes are put on the stash, from which they can be had back",
+            ),
+        }
+    }
+}

@@ -1,0 +1,476 @@
+//! Subcommands that write the worktree or the index: checkout, switch, restore, reset, clean, rm, mv, …
+
+use super::{Act, Git, Ignored};
+use crate::judge::GitClass;
+use crate::shell::arg::Arg;
+use crate::shell::deed::PathOp;
+use crate::shell::options::{Options, Spec};
+
+/// Pathspecs that mean everything.
+fn everything() -> Vec<Arg> {
+    vec![Arg::known(":/")]
+}
+
+impl Git<'_, '_> {
+    pub(super) fn add(&mut self, args: &[Arg]) {
+        let options = Options::read(args, &Spec::default());
+        if options.surely(&["n", "dry-run"]) {
+            self.note(Act::Read);
+        } else {
+            self.does(GitClass::Stage, "changes are staged");
+        }
+    }
+
+    pub(super) fn checkout(&mut self, args: &[Arg]) {
+        let spec = Spec {
+            short: "bBtU",
+            long: &["orphan", "conflict", "pathspec-from-file", "unified", "inter-hunk-context"],
+            ..Spec::default()
+        };
+        // `-t` takes its value only in the long form.
+        let spec = Spec { short: "bBU", ..spec };
+        let options = Options::read(args, &spec);
+        if let Some(name) = options.value(&["B"]).cloned() {
+            let target = options.operands.first().cloned();
+            self.note(Act::MoveRef { name, target });
+        }
+        let forced = options.has(&["f", "force"]);
+        if options.surely(&["p", "patch"]) {
+            self.does(GitClass::Discard, "hunks of local changes are dropped by choice");
+            return;
+        }
+        if options.has(&["pathspec-from-file"]) {
+            self.note(Act::Restore {
+                paths: vec![Arg::unknown()],
+                source: options.operands.first().cloned(),
+                index: true,
+                worktree: true,
+            });
+            return;
+        }
+        let made = options.value(&["b", "B", "orphan"]).is_some();
+        if made {
+            if forced {
+                self.note(Act::ResetTree {
+                    target: options.operands.first().cloned(),
+                    moves_branch: false,
+                    careful: false,
+                });
+            } else {
+                self.tells(GitClass::Read, "a branch is made and switched to");
+            }
+            return;
+        }
+        let sides = options.has(&["ours", "theirs", "merge"]);
+        match options.dashes {
+            Some(before) if options.operands.len() > before => {
+                let paths = options.operands.get(before..).unwrap_or_default().to_vec();
+                let source = options.operands.get(..before).and_then(<[_]>::first).cloned();
+                self.note(Act::Restore {
+                    paths,
+                    index: source.is_some(),
+                    source,
+                    worktree: true,
+                });
+                return;
+            }
+            _ => {}
+        }
+        match options.operands.as_slice() {
+            [] if forced => self.note(Act::ResetTree {
+                target: None,
+                moves_branch: false,
+                careful: false,
+            }),
+            [] => self.note(Act::Read),
+            [word] if forced => {
+                if is_path(word) {
+                    self.note(Act::Restore {
+                        paths: vec![word.clone()],
+                        source: None,
+                        index: false,
+                        worktree: true,
+                    });
+                } else {
+                    self.note(Act::ResetTree {
+                        target: Some(word.clone()),
+                        moves_branch: false,
+                        careful: false,
+                    });
+                }
+            }
+            [word] if is_path(word) || sides => self.note(Act::Restore {
+                paths: vec![word.clone()],
+                source: None,
+                index: false,
+                worktree: true,
+            }),
+            [word] => self.note(Act::Checkout { word: word.clone() }),
+            [first, rest @ ..] => {
+                if is_path(first) || sides {
+                    self.note(Act::Restore {
+                        paths: options.operands.clone(),
+                        source: None,
+                        index: false,
+                        worktree: true,
+                    });
+                } else {
+                    self.note(Act::Restore {
+                        paths: rest.to_vec(),
+                        source: Some(first.clone()),
+                        index: true,
+                        worktree: true,
+                    });
+                }
+            }
+        }
+    }
+
+    pub(super) fn switch(&mut self, args: &[Arg]) {
+        let options = Options::read(
+            args,
+            &Spec {
+                short: "cC",
+                long: &["create", "force-create", "orphan", "conflict"],
+                ..Spec::default()
+            },
+        );
+        if let Some(name) = options.value(&["C", "force-create"]).cloned() {
+            let target = options.operands.first().cloned();
+            self.note(Act::MoveRef { name, target });
+        }
+        if options.has(&["f", "force", "discard-changes"]) {
+            self.note(Act::ResetTree {
+                target: options.operands.first().cloned(),
+                moves_branch: false,
+                careful: false,
+            });
+        } else {
+            self.tells(GitClass::Read, "another branch is checked out, local changes are kept");
+        }
+    }
+
+    pub(super) fn restore(&mut self, args: &[Arg]) {
+        let options = Options::read(
+            args,
+            &Spec {
+                short: "sU",
+                long: &["source", "conflict", "pathspec-from-file", "unified"],
+                ..Spec::default()
+            },
+        );
+        let staged = options.surely(&["S", "staged"]);
+        let worktree = options.has(&["W", "worktree"]) || !staged;
+        if options.surely(&["p", "patch"]) {
+            self.does(GitClass::Discard, "hunks of local changes are dropped by choice");
+            return;
+        }
+        let paths = if options.has(&["pathspec-from-file"]) {
+            vec![Arg::unknown()]
+        } else {
+            options.operands.clone()
+        };
+        if paths.is_empty() {
+            self.note(Act::Read);
+            return;
+        }
+        if staged && !worktree {
+            self.tells(GitClass::Stage, "changes are taken out of the index, files keep them");
+            return;
+        }
+        self.note(Act::Restore {
+            paths,
+            source: options.value(&["s", "source"]).cloned(),
+            index: staged,
+            worktree,
+        });
+    }
+
+    pub(super) fn reset(&mut self, args: &[Arg]) {
+        let options = Options::read(
+            args,
+            &Spec {
+                short: "U",
+                long: &["pathspec-from-file", "unified"],
+                ..Spec::default()
+            },
+        );
+        // Everything after `--`, or after a word that names a commit, is a path.
+        let (target, paths) = match options.dashes {
+            Some(0) => (None, !options.operands.is_empty()),
+            Some(_) => (options.operands.first(), options.operands.len() > 1),
+            None => (options.operands.first(), options.operands.len() > 1),
+        };
+        let target = target.cloned();
+        if options.has(&["hard"]) {
+            self.note(Act::ResetTree {
+                target,
+                moves_branch: true,
+                careful: false,
+            });
+        } else if options.has(&["merge"]) {
+            self.note(Act::ResetTree {
+                target,
+                moves_branch: true,
+                careful: false,
+            });
+        } else if options.has(&["keep"]) {
+            self.note(Act::ResetTree {
+                target,
+                moves_branch: true,
+                careful: true,
+            });
+        } else if paths || options.surely(&["p", "patch"]) || options.has(&["pathspec-from-file"]) {
+            self.tells(GitClass::Stage, "changes are taken out of the index, files keep them");
+        } else {
+            self.note(Act::MoveHead { target });
+        }
+    }
+
+    pub(super) fn clean(&mut self, args: &[Arg]) {
+        let options = Options::read(
+            args,
+            &Spec {
+                short: "e",
+                long: &["exclude"],
+                ..Spec::default()
+            },
+        );
+        if options.surely(&["n", "dry-run"]) {
+            self.note(Act::Read);
+            return;
+        }
+        let forced = options.has(&["f", "force"])
+            || options.has(&["i", "interactive"])
+            || self.settings.iter().any(|(key, value)| {
+                key == "clean.requireforce" && matches!(value.text.as_slice(), b"false" | b"0" | b"no")
+            });
+        if !forced {
+            self.tells(GitClass::Discard, "git refuses to clean without -f");
+            return;
+        }
+        let ignored = if options.has(&["x"]) {
+            Ignored::Too
+        } else if options.has(&["X"]) {
+            Ignored::Only
+        } else {
+            Ignored::Kept
+        };
+        self.note(Act::Clean {
+            directories: options.has(&["d"]) || !options.operands.is_empty(),
+            ignored,
+            paths: options.operands,
+        });
+    }
+
+    pub(super) fn rm(&mut self, args: &[Arg]) {
+        let options = Options::read(
+            args,
+            &Spec {
+                long: &["pathspec-from-file"],
+                ..Spec::default()
+            },
+        );
+        if options.surely(&["n", "dry-run"]) {
+            self.note(Act::Read);
+            return;
+        }
+        if options.surely(&["cached"]) {
+            self.does(GitClass::Stage, "files leave the index and stay on disk");
+            return;
+        }
+        let recursive = options.has(&["r"]);
+        if options.has(&["pathspec-from-file"]) {
+            self.file(PathOp::Delete { recursive: true }, &Arg::unknown());
+        }
+        for path in &options.operands {
+            self.file(PathOp::Delete { recursive }, path);
+        }
+    }
+
+    pub(super) fn mv(&mut self, args: &[Arg]) {
+        let options = Options::read(args, &Spec::default());
+        if options.surely(&["n", "dry-run"]) {
+            self.note(Act::Read);
+            return;
+        }
+        let Some((to, from)) = options.operands.split_last() else {
+            return;
+        };
+        let forced = options.has(&["f", "force"]);
+        for path in from {
+            self.file(PathOp::Move { to: to.clone() }, path);
+        }
+        if forced && from.len() == 1 {
+            self.file(PathOp::Replace, to);
+        }
+    }
+
+    pub(super) fn apply(&mut self, name: &str, args: &[Arg]) {
+        let options = Options::read(
+            args,
+            &Spec {
+                short: "Cp",
+                long: &["directory", "exclude", "include", "whitespace", "build-fake-ancestor"],
+                ..Spec::default()
+            },
+        );
+        if name == "am" {
+            if options.has(&["abort"]) {
+                self.note(Act::Abandon { what: "am" });
+            } else {
+                self.does(GitClass::Commit, "patches become commits");
+            }
+            return;
+        }
+        let looks = options.surely(&["check", "stat", "numstat", "summary"]);
+        if looks && !options.surely(&["apply"]) {
+            self.note(Act::Read);
+        } else if options.surely(&["cached"]) {
+            self.does(GitClass::Stage, "a patch is put into the index");
+        } else {
+            // A patch that does not fit is refused whole, so nothing is overwritten.
+            self.tells(GitClass::Read, "a patch changes files");
+        }
+    }
+
+    pub(super) fn read_tree(&mut self, args: &[Arg]) {
+        let options = Options::read(
+            args,
+            &Spec {
+                long: &["prefix", "exclude-per-directory", "index-output"],
+                ..Spec::default()
+            },
+        );
+        if options.surely(&["n", "dry-run"]) {
+            self.note(Act::Read);
+        } else if options.has(&["reset"]) && options.has(&["u"]) {
+            self.note(Act::ResetTree {
+                target: options.operands.first().cloned(),
+                moves_branch: false,
+                careful: false,
+            });
+        } else if options.has(&["m"]) && options.has(&["u"]) {
+            self.tells(GitClass::Discard, "the worktree follows another tree, local changes are kept");
+        } else if options.has(&["empty", "reset"]) || !options.has(&["m", "prefix"]) {
+            self.does(GitClass::Discard, "the index is replaced, with what is staged in it");
+        } else {
+            self.does(GitClass::Stage, "a tree is read into the index");
+        }
+    }
+
+    pub(super) fn checkout_index(&mut self, args: &[Arg]) {
+        let options = Options::read(
+            args,
+            &Spec {
+                long: &["prefix", "stage"],
+                ..Spec::default()
+            },
+        );
+        if options.value(&["prefix"]).is_some() {
+            self.tells(GitClass::Read, "tracked files are written to another directory");
+        } else if options.has(&["f", "force"]) {
+            let paths = if options.has(&["a", "all"]) {
+                everything()
+            } else if options.has(&["stdin"]) {
+                vec![Arg::unknown()]
+            } else {
+                options.operands
+            };
+            self.note(Act::Restore {
+                paths,
+                source: None,
+                index: false,
+                worktree: true,
+            });
+        } else {
+            self.tells(GitClass::Read, "missing files are written from the index");
+        }
+    }
+
+    pub(super) fn update_index(&mut self, args: &[Arg]) {
+        let options = Options::read(args, &Spec::default());
+        if options.has(&["assume-unchanged", "skip-worktree"]) {
+            self.tells(GitClass::Stage, "git stops seeing changes of these files");
+        } else if options.surely(&["refresh", "really-refresh", "q", "fsmonitor", "untracked-cache"])
+            && options.operands.is_empty()
+        {
+            self.note(Act::Read);
+        } else {
+            self.does(GitClass::Stage, "the index changes");
+        }
+    }
+
+    pub(super) fn sparse(&mut self, args: &[Arg]) {
+        match args.first().map(Arg::word) {
+            Some("set" | "add" | "reapply" | "init" | "disable") => self.tells(
+                GitClass::Read,
+                "files outside the sparse definition leave the worktree, changed ones stay",
+            ),
+            Some("clean") if !args.iter().any(|arg| arg.text == "-n" || arg.text == "--dry-run") => {
+                self.does(
+                    GitClass::Discard,
+                    "files outside the sparse definition are deleted",
+                );
+            }
+            _ => self.note(Act::Read),
+        }
+    }
+
+    pub(super) fn worktree(&mut self, args: &[Arg]) {
+        let rest = args.get(1..).unwrap_or_default();
+        let options = Options::read(
+            rest,
+            &Spec {
+                short: "bB",
+                long: &["reason", "expire"],
+                ..Spec::default()
+            },
+        );
+        match args.first().map(Arg::word) {
+            Some("remove") => {
+                for path in options.operands.clone() {
+                    self.note(Act::RemoveWorktree {
+                        path,
+                        force: options.has(&["f", "force"]),
+                    });
+                }
+            }
+            Some("add") => {
+                if let Some(name) = options.value(&["B"]).cloned() {
+                    let target = options.operands.get(1).cloned();
+                    self.note(Act::MoveRef { name, target });
+                }
+                if let Some(path) = options.operands.first() {
+                    self.file(PathOp::Make, path);
+                }
+                if options.has(&["f", "force"]) {
+                    self.tells(GitClass::Stage, "a worktree is added though its branch is in use");
+                }
+            }
+            Some("prune") if !options.surely(&["n", "dry-run"]) => self.tells(
+                GitClass::Stage,
+                "records of worktrees whose directory is gone are removed",
+            ),
+            Some("move") => {
+                if let [from, to] = options.operands.as_slice() {
+                    self.file(PathOp::Move { to: to.clone() }, from);
+                }
+            }
+            _ => self.note(Act::Read),
+        }
+    }
+}
+
+/// Returns true for a word that can only be a path.
+fn is_path(word: &Arg) -> bool {
+    let text = word.text.as_slice();
+    word.glob
+        || text == b"."
+        || text == b".."
+        || text.starts_with(b"./")
+        || text.starts_with(b"../")
+        || text.starts_with(b"/")
+        || text.starts_with(b":")
+        || text.ends_with(b"/")
+}

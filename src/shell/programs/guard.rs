@@ -1,0 +1,99 @@
+//! Attempts to weaken or avoid the guard itself, whatever program makes them.
+
+use crate::judge::Level;
+use crate::shell::arg::Arg;
+use crate::shell::deed::DeedKind;
+use crate::shell::walk::{Call, Walk};
+use bstr::{BString, ByteSlice as _};
+
+/// Looks at one command for tampering.
+pub(super) fn look(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let why = match call.name {
+        "holdpoint" | "holdpoint-hook" | "holdpoint-run" => own_verbs(call),
+        "pkill" | "killall" | "skill" | "taskkill" => call
+            .args
+            .iter()
+            .any(|arg| arg.text.contains_str("holdpoint"))
+            .then(|| "the guard's process is killed".to_owned()),
+        "systemctl" | "service" | "launchctl" => None,
+        "fc" => None,
+        _ => None,
+    };
+    if let Some(why) = why {
+        walk.note(DeedKind::Guard { why });
+    }
+    for (name, value) in walk.env.clone() {
+        variable(walk, &name, &value);
+    }
+}
+
+/// Judges a variable of the environment.
+pub(super) fn variable(walk: &mut Walk<'_>, name: &BString, value: &Arg) {
+    let name_text = name.to_str_lossy();
+    let own = name_text.starts_with("HOLDPOINT_");
+    let skips = match name_text.as_ref() {
+        // pre-commit, husky, lefthook, overcommit
+        "SKIP" | "OVERCOMMIT_DISABLE" | "PRE_COMMIT_ALLOW_NO_CONFIG" => true,
+        "HUSKY" | "LEFTHOOK" => matches!(value.text.as_slice(), b"0" | b"false"),
+        "HUSKY_SKIP_HOOKS" | "GITHOOKS_DISABLE" => true,
+        _ => false,
+    };
+    let loads = matches!(
+        name_text.as_ref(),
+        "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" | "BASH_ENV" | "PROMPT_COMMAND"
+    );
+    if own {
+        walk.note(DeedKind::Guard {
+            why: format!("{name_text} changes what the guard does"),
+        });
+    } else if skips {
+        walk.note(DeedKind::Bypass {
+            why: format!("{name_text} switches hooks off"),
+        });
+    } else if loads && !value.text.is_empty() {
+        if name_text == "PROMPT_COMMAND" {
+            let text = value.text.clone();
+            let _ = walk.run_child(text.as_bstr(), &crate::shell::walk::Stream::Unknown);
+        } else {
+            walk.mark(
+                Level::Confirm,
+                format!("{name_text} loads code into every program"),
+            );
+        }
+    }
+}
+
+/// Holdpoint's own verbs that only a person may use.
+fn own_verbs(call: &Call<'_>) -> Option<String> {
+    let words: Vec<&str> = call
+        .args
+        .iter()
+        .filter(|arg| !arg.is_option())
+        .map(Arg::word)
+        .collect();
+    let asks = call
+        .args
+        .iter()
+        .any(|arg| matches!(arg.word(), "--help" | "-h" | "--version" | "-V"));
+    if asks {
+        return None;
+    }
+    let acts = match words.as_slice() {
+        ["confirm" | "deny" | "uninstall", ..] => true,
+        ["prefs", "set", ..] => true,
+        ["session", verb, ..] => *verb != "show",
+        ["points", "drop" | "prune", ..] => true,
+        ["log", ..] => call.args.iter().any(|arg| arg.text == "--repair"),
+        ["contract", "init", ..] => call.args.iter().any(|arg| arg.text == "--force"),
+        ["stop" | "extend", ..] => true,
+        ["rollback", ..] => false,
+        _ => false,
+    };
+    let accepts = call.args.iter().any(|arg| arg.text == "--accept");
+    (acts || accepts).then(|| {
+        format!(
+            "holdpoint {} is for a person",
+            words.first().copied().unwrap_or("run --accept")
+        )
+    })
+}

@@ -1,0 +1,158 @@
+//! What each program does with its arguments: one file a family.
+//!
+//! A program that no file knows does nothing that is judged, apart from its
+//! redirections: most commands are a project's own tools.
+
+mod carriers;
+mod copying;
+mod editors;
+mod files;
+mod find;
+pub mod git;
+mod guard;
+mod printing;
+mod shells;
+mod tables;
+mod web;
+
+use super::arg::Arg;
+use super::deed::DeedKind;
+use super::options;
+use super::scope::Value;
+use super::walk::{Call, Stream, Walk};
+use crate::judge::Level;
+use bstr::{BString, ByteSlice as _};
+
+/// Runs one command: finds the program and notes what it would do.
+pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg], input: &Stream) -> Stream {
+    let Some(first) = args.first() else {
+        return Stream::Nothing;
+    };
+    let rest = args.get(1..).unwrap_or_default();
+    let Some(path) = first.literal().and_then(|name| name.to_str().ok()) else {
+        return unknown_program(walk, first, rest, input);
+    };
+    let path = path.to_owned();
+    let name = base_name(&path);
+    let call = Call {
+        name: &name,
+        args: rest,
+        input,
+    };
+    guard::look(walk, &call);
+    if let Some((level, why)) = walk.lookup.declared(&name, rest) {
+        walk.mark(level, why);
+    }
+    if options::asks_help(rest) && !carriers::knows(&name) && !shells::knows(&name) {
+        return Stream::Unknown;
+    }
+    dispatch(walk, &call, &path)
+}
+
+fn dispatch(walk: &mut Walk<'_>, call: &Call<'_>, path: &str) -> Stream {
+    if let Some(stream) = shells::run(walk, call)
+        .or_else(|| printing::run(walk, call))
+        .or_else(|| carriers::run(walk, call))
+        .or_else(|| files::run(walk, call))
+        .or_else(|| copying::run(walk, call))
+        .or_else(|| editors::run(walk, call))
+        .or_else(|| find::run(walk, call))
+        .or_else(|| web::run(walk, call))
+    {
+        return stream;
+    }
+    if call.name == "git" || call.name == "hub" || call.name == "jgit" {
+        return git::run(walk, call);
+    }
+    if let Some(sub) = call.name.strip_prefix("git-") {
+        let mut args = vec![Arg::known(sub)];
+        args.extend_from_slice(call.args);
+        return git::run(
+            walk,
+            &Call {
+                name: "git",
+                args: &args,
+                input: call.input,
+            },
+        );
+    }
+    if tables::run(walk, call) {
+        return Stream::Unknown;
+    }
+    shells::run_file(walk, path, call)
+}
+
+/// Judges a command whose program is not known.
+fn unknown_program(walk: &mut Walk<'_>, first: &Arg, rest: &[Arg], input: &Stream) -> Stream {
+    if first.remote {
+        walk.note(DeedKind::System {
+            class: crate::judge::SystemClass::RemoteCode,
+            why: "the command itself is downloaded".to_owned(),
+        });
+        return Stream::Unknown;
+    }
+    if !first.has_unknown() && first.glob {
+        walk.opaque(Level::MustAsk, "the program is given by a pattern");
+        return Stream::Unknown;
+    }
+    // `$SUDO rm -rf x`: the rest may be a command of its own.
+    let mut worst = false;
+    if let Some(next) = rest.iter().find(|arg| !arg.is_option()) {
+        if next.is_literal() && !next.text.starts_with(b"-") {
+            let at = rest.iter().position(|arg| arg == next).unwrap_or(0);
+            let before = walk.script.deeds.len();
+            let tail: Vec<Arg> = rest.get(at..).unwrap_or_default().to_vec();
+            let _ = walk.run_args(&tail, input);
+            worst = walk.script.deeds.len() > before;
+        }
+    }
+    if !worst {
+        let shown = first.shown();
+        // `"$DIR/bin/tool"` names a program of the project, `$CMD` anything at all.
+        let level = if first.text.contains(&b'/') && !first.text.ends_with(&[super::arg::UNKNOWN]) {
+            Level::Autonomous
+        } else {
+            Level::Confirm
+        };
+        if level > Level::Autonomous {
+            walk.opaque(level, format!("the program {shown} is not known"));
+        }
+    }
+    Stream::Unknown
+}
+
+/// A program's name without its directory, as far as the directory is one for programs.
+fn base_name(path: &str) -> String {
+    let name = match path.rsplit_once('/') {
+        Some((_, name)) if !name.is_empty() => name,
+        _ => path,
+    };
+    let name = name
+        .strip_suffix(".exe")
+        .or_else(|| name.strip_suffix(".EXE"))
+        .unwrap_or(name);
+    // Cmdlets and commands of Windows shells do not care for case.
+    if name.contains('-') || name.chars().any(|letter| letter.is_ascii_lowercase()) {
+        let lower = name.to_ascii_lowercase();
+        if tables::is_cmdlet(&lower) {
+            return lower;
+        }
+    }
+    name.to_owned()
+}
+
+/// Judges a variable that is set for the commands that follow.
+pub(crate) fn environment(walk: &mut Walk<'_>, name: &BString, value: &Arg) {
+    guard::variable(walk, name, value);
+}
+
+/// Sets or forgets a variable of the shell.
+pub(crate) fn set_variable(walk: &mut Walk<'_>, word: &Arg) {
+    let Some(at) = word.text.find_byte(b'=') else {
+        return;
+    };
+    let name: BString = word.text.get(..at).unwrap_or_default().into();
+    let value = word.from(at + 1);
+    environment(walk, &name, &value);
+    walk.scope.assign(name.as_bstr(), Value::One(value));
+}

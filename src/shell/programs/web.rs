@@ -1,0 +1,238 @@
+//! Programs that talk HTTP: curl, wget, httpie.
+
+use crate::judge::{Level, SystemClass};
+use crate::shell::arg::Arg;
+use crate::shell::deed::{DeedKind, PathOp};
+use crate::shell::options::{Options, Spec};
+use crate::shell::walk::{Call, Stream, Walk};
+use bstr::{BString, ByteSlice as _};
+
+const CURL: Spec = Spec {
+    short: "AbcCdDeEFhHKmoPQrTuUwxXyYzt",
+    long: &[
+        "user-agent", "cookie", "cookie-jar", "data", "data-raw", "data-binary", "data-ascii",
+        "data-urlencode", "json", "dump-header", "referer", "cert", "form", "form-string", "header",
+        "config", "max-time", "output", "output-dir", "quote", "range", "upload-file", "user",
+        "proxy-user", "write-out", "proxy", "request", "url", "retry", "connect-timeout", "cacert",
+        "key", "resolve", "interface", "limit-rate", "retry-delay", "max-redirs", "stderr", "trace",
+        "trace-ascii", "unix-socket", "variable", "oauth2-bearer", "aws-sigv4", "request-target",
+    ],
+    stuck: "",
+    stops: false,
+    single_dash: false,
+};
+
+/// Runs a program of this family.
+pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
+    Some(match call.name {
+        "curl" | "curlie" => curl(walk, call),
+        "wget" | "wget2" => wget(walk, call),
+        "http" | "https" | "xh" | "xhs" => httpie(walk, call),
+        "aria2c" | "axel" => {
+            let options = Options::read(call.args, &Spec { short: "odix", long: &["out", "dir"], ..Spec::default() });
+            if let Some(path) = options.value(&["o", "out"]).cloned() {
+                walk.download_to(&path);
+                walk.file(PathOp::Make, &path);
+            }
+            Stream::Unknown
+        }
+        "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" => {
+            let mut delete = false;
+            let mut words = call.args.iter();
+            while let Some(word) = words.next() {
+                if word.text.eq_ignore_ascii_case(b"-method") {
+                    delete = words.next().is_some_and(|word| word.text.eq_ignore_ascii_case(b"delete"));
+                }
+            }
+            if delete {
+                request(walk, "DELETE", call.args, &BString::default());
+            }
+            Stream::Remote
+        }
+        "invoke-expression" | "iex" => {
+            if matches!(call.input, Stream::Remote) || call.args.iter().any(|arg| arg.remote) {
+                walk.note(DeedKind::System {
+                    class: SystemClass::RemoteCode,
+                    why: "what is downloaded is run unseen".to_owned(),
+                });
+                return Some(Stream::Unknown);
+            }
+            for arg in call.args {
+                let text = arg.text.clone();
+                let _ = walk.run_child(text.as_bstr(), &Stream::Unknown);
+            }
+            if call.args.is_empty() {
+                walk.opaque(Level::MustAsk, "what another program writes is run");
+            }
+            Stream::Unknown
+        }
+        _ => return None,
+    })
+}
+
+fn curl(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
+    let options = Options::read(call.args, &CURL);
+    let mut urls: Vec<&Arg> = options.operands.iter().collect();
+    urls.extend(options.values(&["url"]));
+    let data = options.values(&[
+        "d", "data", "data-raw", "data-binary", "data-ascii", "data-urlencode", "json",
+    ]);
+    let mut body = BString::default();
+    for part in data {
+        body.extend_from_slice(&part.text);
+        body.push(b' ');
+    }
+    let method = options.value(&["X", "request"]).map(|arg| arg.word().to_ascii_uppercase());
+    if let Some(method) = &method {
+        request(walk, method, call.args, &body);
+    } else if !body.is_empty() {
+        request(walk, "POST", call.args, &body);
+    }
+    for command in options.values(&["Q", "quote"]) {
+        let upper = command.text.to_ascii_uppercase();
+        if upper.starts_with(b"DELE") || upper.starts_with(b"RMD") || upper.starts_with(b"-DELE") || upper.starts_with(b"RM ") {
+            walk.note(DeedKind::System {
+                class: SystemClass::Irreversible,
+                why: "a file on a server is deleted".to_owned(),
+            });
+        }
+    }
+    let local = urls.iter().any(|url| local(url));
+    let answer = if local { Stream::Unknown } else { Stream::Remote };
+    for path in options.values(&["D", "dump-header", "c", "cookie-jar", "trace", "trace-ascii", "stderr"]) {
+        if path.text != "-" {
+            walk.file(PathOp::Replace, path);
+        }
+    }
+    if let Some(path) = options.value(&["o", "output"]).cloned() {
+        if matches!(path.text.as_slice(), b"-" | b"/dev/stdout") {
+            return answer;
+        }
+        if path.text != "/dev/null" {
+            walk.download_to(&path);
+            walk.file(PathOp::Replace, &path);
+        }
+        return Stream::Nothing;
+    }
+    if options.surely(&["O", "remote-name", "remote-name-all", "J"]) {
+        for url in urls {
+            if let Some(name) = last_part(url) {
+                walk.download_to(&name);
+                walk.file(PathOp::Replace, &name);
+            }
+        }
+        return Stream::Nothing;
+    }
+    if options.surely(&["I", "head"]) {
+        return Stream::Unknown;
+    }
+    answer
+}
+
+fn local(url: &Arg) -> bool {
+    let text = url.text.as_slice();
+    let host = text.find("://").map_or(text, |at| text.get(at + 3..).unwrap_or_default());
+    text.starts_with(b"file:") || host.starts_with(b"localhost") || host.starts_with(b"127.0.0.1")
+}
+
+fn last_part(url: &Arg) -> Option<Arg> {
+    let text = url.text.split_str("?").next()?;
+    let name = text.rsplit_str("/").next()?;
+    (!name.is_empty()).then(|| Arg {
+        text: name.into(),
+        ..url.clone()
+    })
+}
+
+/// Judges a request that changes something on a server.
+fn request(walk: &mut Walk<'_>, method: &str, args: &[Arg], body: &BString) {
+    let mut whole = String::new();
+    for arg in args {
+        whole.push_str(&arg.shown().to_ascii_lowercase());
+        whole.push(' ');
+    }
+    let lower = body.to_str_lossy().to_ascii_lowercase();
+    let flat: String = lower.chars().filter(|letter| !letter.is_whitespace() && *letter != '"').collect();
+    let why = if method == "DELETE" {
+        Some("a server is told to delete something")
+    } else if ["_delete_by_query", "/_purge", "purge_cache", "/delete_all", "/destroy", "_all/delete", "/actions/delete", "flushall"]
+        .iter()
+        .any(|word| whole.contains(word))
+    {
+        Some("a server is told to delete or purge something")
+    } else if flat.contains("purge_everything")
+        || flat.contains("method:delete")
+        || flat.contains("mutation") && (flat.contains("delete") || flat.contains("destroy") || flat.contains("remove"))
+        || lower.contains("drop table")
+        || lower.contains("drop database")
+        || flat.contains("\"remove\"")
+    {
+        Some("a server is told to delete something")
+    } else {
+        None
+    };
+    if let Some(why) = why {
+        walk.note(DeedKind::System {
+            class: SystemClass::Irreversible,
+            why: why.to_owned(),
+        });
+    }
+}
+
+fn wget(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
+    let options = Options::read(
+        call.args,
+        &Spec {
+            short: "oaeiBtOTwQPUADIXRlu",
+            long: &[
+                "output-document", "output-file", "append-output", "directory-prefix", "header",
+                "user-agent", "post-data", "method", "body-data", "input-file", "tries", "timeout",
+                "user", "password", "referer", "execute",
+            ],
+            ..Spec::default()
+        },
+    );
+    if let Some(method) = options.value(&["method"]).map(|arg| arg.word().to_ascii_uppercase()) {
+        request(walk, &method, call.args, &BString::default());
+    }
+    if let Some(path) = options.value(&["o", "output-file"]).cloned() {
+        walk.file(PathOp::Replace, &path);
+    }
+    if options.surely(&["spider"]) {
+        return Stream::Unknown;
+    }
+    if let Some(path) = options.value(&["O", "output-document"]).cloned() {
+        if matches!(path.text.as_slice(), b"-" | b"/dev/stdout") {
+            return Stream::Remote;
+        }
+        walk.download_to(&path);
+        walk.file(PathOp::Replace, &path);
+        return Stream::Nothing;
+    }
+    // wget numbers a second download instead of replacing the first.
+    for url in &options.operands {
+        if let Some(name) = last_part(url) {
+            walk.download_to(&name);
+        }
+    }
+    Stream::Nothing
+}
+
+fn httpie(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
+    let options = Options::read(
+        call.args,
+        &Spec {
+            short: "oaA",
+            long: &["output", "auth", "session"],
+            ..Spec::default()
+        },
+    );
+    if let Some(method) = options.operands.first().map(|arg| arg.word().to_ascii_uppercase()) {
+        request(walk, &method, call.args, &BString::default());
+    }
+    if let Some(path) = options.value(&["o", "output"]).cloned() {
+        walk.download_to(&path);
+        walk.file(PathOp::Replace, &path);
+    }
+    Stream::Remote
+}
