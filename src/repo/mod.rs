@@ -1,11 +1,15 @@
 //! The only place, with `vault`, that knows git: find the workspace, observe it, ask git's plumbing.
 
 mod git;
+mod graph;
 mod staged;
+mod status;
 mod workspace;
 
 pub mod hooks;
 
 pub use git::{Git, Output};
+pub use graph::{Dropped, Graph, Head};
 pub use staged::{add_lines, index_path, staged};
+pub use status::{Others, Tracked, is_ignored, others};
 pub use workspace::{Kind, Workspace};

@@ -307,7 +307,7 @@ fn change(path: BString, (before, after): (Option<Side>, Option<Side>)) -> PathC
 }
 
 /// Returns true for a repository whose format we read: SHA-1 objects, ref files, no replaced objects.
-fn is_plain_format(common: &Path) -> bool {
+pub(super) fn is_plain_format(common: &Path) -> bool {
     let Ok(config) = fs::read(common.join("config")) else {
         return false;
     };

@@ -115,6 +115,15 @@ impl Workspace {
             )
             .hint("go to the directory that you work in"));
         }
+        Self::plain(env, &root)
+    }
+
+    /// Takes any directory as a workspace, to judge what would happen in it.
+    ///
+    /// # Errors
+    /// When there is no such directory.
+    pub fn plain(env: &Env, dir: &Path) -> Result<Self> {
+        let root = canonical(dir)?;
         Ok(Self {
             state: state_dir(env, &root)?,
             root,

@@ -66,15 +66,15 @@ impl Fields {
 impl Walk<'_> {
     /// Expands a word to any number of arguments.
     pub(crate) fn expand(&mut self, word: &Word) -> Vec<Arg> {
-        if let [Part::Bare(bytes)] = word.as_slice() {
-            if !bytes.contains(&b'{') {
-                let glob = bytes.iter().any(|byte| b"*?[".contains(byte));
-                return vec![Arg {
-                    text: bytes.clone(),
-                    glob,
-                    remote: false,
-                }];
-            }
+        if let [Part::Bare(bytes)] = word.as_slice()
+            && !bytes.contains(&b'{')
+        {
+            let glob = bytes.iter().any(|byte| b"*?[".contains(byte));
+            return vec![Arg {
+                text: bytes.clone(),
+                glob,
+                remote: false,
+            }];
         }
         match braces::expand(word) {
             Some(words) => words
@@ -157,10 +157,14 @@ impl Walk<'_> {
                 let path = match user.as_slice() {
                     b"" => self.scope.home.clone().map(Arg::known),
                     b"+" => Some(self.dir_arg()),
-                    b"-" => self.scope.vars.get(b"OLDPWD".as_bstr()).map(|value| match value {
-                        Value::One(arg) => arg.clone(),
-                        Value::Many(_) => Arg::unknown(),
-                    }),
+                    b"-" => self
+                        .scope
+                        .vars
+                        .get(b"OLDPWD".as_bstr())
+                        .map(|value| match value {
+                            Value::One(arg) => arg.clone(),
+                            Value::Many(_) => Arg::unknown(),
+                        }),
                     user if user == self.scope.user.as_slice() => {
                         self.scope.home.clone().map(Arg::known)
                     }
@@ -195,12 +199,13 @@ impl Walk<'_> {
             Self::push_many(&many, fields, splits, param.quoted);
             return;
         }
-        if param.operator.is_empty() && !param.computed {
-            if let Some(Value::Many(items)) = self.scope.vars.get(param.name.as_bstr()) {
-                let items = items.clone();
-                Self::push_many(&items, fields, splits, param.quoted);
-                return;
-            }
+        if param.operator.is_empty()
+            && !param.computed
+            && let Some(Value::Many(items)) = self.scope.vars.get(param.name.as_bstr())
+        {
+            let items = items.clone();
+            Self::push_many(&items, fields, splits, param.quoted);
+            return;
         }
         let value = self.param_value(param);
         let Some(value) = value else {
@@ -257,8 +262,7 @@ impl Walk<'_> {
                         let word = self.expand_one(&param.word);
                         if param.operator.ends_with(b"=") {
                             let name = param.name.clone();
-                            self.scope
-                                .assign(name.as_bstr(), Value::One(word.clone()));
+                            self.scope.assign(name.as_bstr(), Value::One(word.clone()));
                         }
                         (!word.text.is_empty()).then_some(word)
                     }

@@ -63,7 +63,11 @@ impl Options {
                 let body = arg.from(if text.starts_with(b"--") { 2 } else { 1 });
                 let (name, value) = match body.text.find_byte(b'=') {
                     Some(at) => (
-                        body.text.get(..at).unwrap_or_default().to_str_lossy().into_owned(),
+                        body.text
+                            .get(..at)
+                            .unwrap_or_default()
+                            .to_str_lossy()
+                            .into_owned(),
                         Some(body.from(at + 1)),
                     ),
                     None => (body.text.to_str_lossy().into_owned(), None),
@@ -160,14 +164,6 @@ impl Options {
             })
             .filter_map(|given| given.value.as_ref())
             .collect()
-    }
-
-    /// How often these were given.
-    pub(crate) fn count(&self, names: &[&str]) -> usize {
-        self.given
-            .iter()
-            .filter(|given| names.contains(&given.name.as_str()))
-            .count()
     }
 }
 

@@ -25,7 +25,9 @@ pub fn matches(pattern: &[u8], text: &[u8]) -> bool {
         p = star + 1;
         t = from + 1;
     }
-    pattern.get(p..).is_some_and(|rest| rest.iter().all(|byte| *byte == b'*'))
+    pattern
+        .get(p..)
+        .is_some_and(|rest| rest.iter().all(|byte| *byte == b'*'))
 }
 
 /// Matches one byte and returns where the pattern goes on.

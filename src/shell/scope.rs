@@ -106,8 +106,7 @@ impl Scope {
 
     /// Sets a variable whose value is known beforehand.
     pub fn set(&mut self, name: &str, value: impl Into<BString>) {
-        self.vars
-            .insert(name.into(), Value::One(Arg::known(value)));
+        self.vars.insert(name.into(), Value::One(Arg::known(value)));
     }
 
     pub(crate) fn assign(&mut self, name: &BStr, value: Value) {

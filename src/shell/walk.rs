@@ -127,14 +127,14 @@ impl<'a> Walk<'a> {
 
     /// Notes a deed in another directory.
     pub(crate) fn note_in(&mut self, dir: Dir, kind: DeedKind) {
-        if let (Some(stay), DeedKind::File { .. } | DeedKind::Git(_)) = (&self.scope.stay, &kind) {
-            if dir == self.scope.dir {
-                self.script.deeds.push(Deed {
-                    kind: kind.clone(),
-                    dir: stay.clone(),
-                    command: String::new(),
-                });
-            }
+        if let (Some(stay), DeedKind::File { .. } | DeedKind::Git(_)) = (&self.scope.stay, &kind)
+            && dir == self.scope.dir
+        {
+            self.script.deeds.push(Deed {
+                kind: kind.clone(),
+                dir: stay.clone(),
+                command: String::new(),
+            });
         }
         self.script.deeds.push(Deed {
             kind,
@@ -328,13 +328,16 @@ impl<'a> Walk<'a> {
             let before = self.scope.dir.clone();
             output = output.then(self.node(node, input));
             // A `cd` that may fail, with commands after it that run in any case.
-            let unguarded = items.get(index + 1).is_some_and(|(join, _)| *join == Join::Always);
-            if unguarded && self.scope.dir != before {
-                if let Dir::Known(dir) = &self.scope.dir {
-                    if self.lookup.is_dir(dir) == Some(false) && !self.makes(dir) {
-                        self.scope.stay = Some(before);
-                    }
-                }
+            let unguarded = items
+                .get(index + 1)
+                .is_some_and(|(join, _)| *join == Join::Always);
+            if unguarded
+                && self.scope.dir != before
+                && let Dir::Known(dir) = &self.scope.dir
+                && self.lookup.is_dir(dir) == Some(false)
+                && !self.makes(dir)
+            {
+                self.scope.stay = Some(before);
             }
         }
         output
@@ -490,22 +493,23 @@ impl<'a> Walk<'a> {
         let Some(name) = args.first() else {
             return Stream::Nothing;
         };
-        if let Some(text) = self.scope.aliases.get(&name.text).cloned() {
-            if !self.running.contains(&name.text) && self.deeper() {
-                let mut text = text;
-                let name = name.text.clone();
-                let rest = args.get(1..).unwrap_or_default();
-                for arg in rest {
-                    text.push(b' ');
-                    text.extend_from_slice(&quote(&arg.text, arg.glob));
-                }
-                self.running.push(name);
-                let nodes = reader::read(&text);
-                let stream = self.nodes(&nodes, input);
-                self.running.pop();
-                self.depth -= 1;
-                return stream;
+        if let Some(text) = self.scope.aliases.get(&name.text).cloned()
+            && !self.running.contains(&name.text)
+            && self.deeper()
+        {
+            let mut text = text;
+            let name = name.text.clone();
+            let rest = args.get(1..).unwrap_or_default();
+            for arg in rest {
+                text.push(b' ');
+                text.extend_from_slice(&quote(&arg.text, arg.glob));
             }
+            self.running.push(name);
+            let nodes = reader::read(&text);
+            let stream = self.nodes(&nodes, input);
+            self.running.pop();
+            self.depth -= 1;
+            return stream;
         }
         self.run_args(args, input)
     }
@@ -534,7 +538,11 @@ impl<'a> Walk<'a> {
 
     fn function(&mut self, body: &Rc<Node>, args: &[Arg], input: &Stream) -> Stream {
         let name = args.first().map(|arg| arg.text.clone()).unwrap_or_default();
-        let calls = self.running.iter().filter(|running| **running == name).count();
+        let calls = self
+            .running
+            .iter()
+            .filter(|running| **running == name)
+            .count();
         if calls >= 2 {
             if calls == 2 {
                 let forks = matches!(&**body, Node::Group(nodes) if nodes.iter().any(forks));
@@ -671,7 +679,11 @@ pub(crate) fn clean(mut text: Vec<u8>) -> Vec<u8> {
 
 /// Quotes an argument so that reading it again gives the same.
 pub(crate) fn quote(text: &[u8], glob: bool) -> BString {
-    if glob && !text.iter().any(|byte| b" \t\n'\"\\$`;|&()<>".contains(byte)) {
+    if glob
+        && !text
+            .iter()
+            .any(|byte| b" \t\n'\"\\$`;|&()<>".contains(byte))
+    {
         return text.into();
     }
     let mut quoted = BString::from("'");

@@ -19,15 +19,50 @@ struct Carrier {
     skip: usize,
 }
 
-const fn carrier(name: &'static str, short: &'static str, long: &'static [&'static str], skip: usize) -> Carrier {
-    Carrier { name, short, long, skip }
+const fn carrier(
+    name: &'static str,
+    short: &'static str,
+    long: &'static [&'static str],
+    skip: usize,
+) -> Carrier {
+    Carrier {
+        name,
+        short,
+        long,
+        skip,
+    }
 }
 
 /// Carriers whose command follows their options as plain words.
 const CARRIERS: &[Carrier] = &[
-    carrier("sudo", "ugpCDhRTUrt", &["user", "group", "prompt", "chdir", "host", "chroot", "command-timeout", "other-user", "role", "type", "close-from", "preserve-env"], 0),
+    carrier(
+        "sudo",
+        "ugpCDhRTUrt",
+        &[
+            "user",
+            "group",
+            "prompt",
+            "chdir",
+            "host",
+            "chroot",
+            "command-timeout",
+            "other-user",
+            "role",
+            "type",
+            "close-from",
+            "preserve-env",
+        ],
+        0,
+    ),
     carrier("doas", "uC", &[], 0),
-    carrier("run0", "ug", &["user", "group", "unit", "property", "chdir", "slice", "setenv", "nice"], 0),
+    carrier(
+        "run0",
+        "ug",
+        &[
+            "user", "group", "unit", "property", "chdir", "slice", "setenv", "nice",
+        ],
+        0,
+    ),
     carrier("pkexec", "", &["user"], 0),
     carrier("gosu", "", &[], 1),
     carrier("su-exec", "", &[], 1),
@@ -49,12 +84,39 @@ const CARRIERS: &[Carrier] = &[
     carrier("linux64", "", &[], 0),
     carrier("prlimit", "p", &["pid"], 0),
     carrier("cpulimit", "lp", &["limit"], 0),
-    carrier("systemd-run", "pGuEM", &["property", "unit", "slice", "uid", "gid", "nice", "working-directory", "setenv", "on-active", "on-calendar", "description"], 0),
+    carrier(
+        "systemd-run",
+        "pGuEM",
+        &[
+            "property",
+            "unit",
+            "slice",
+            "uid",
+            "gid",
+            "nice",
+            "working-directory",
+            "setenv",
+            "on-active",
+            "on-calendar",
+            "description",
+        ],
+        0,
+    ),
     carrier("systemd-inhibit", "", &["what", "who", "why", "mode"], 0),
     carrier("caffeinate", "tw", &[], 0),
     carrier("dbus-run-session", "", &["config-file"], 0),
-    carrier("xvfb-run", "ensfpw", &["server-num", "server-args", "error-file"], 0),
-    carrier("strace", "abeEIoOpPsSuX", &["trace", "output", "env", "user"], 0),
+    carrier(
+        "xvfb-run",
+        "ensfpw",
+        &["server-num", "server-args", "error-file"],
+        0,
+    ),
+    carrier(
+        "strace",
+        "abeEIoOpPsSuX",
+        &["trace", "output", "env", "user"],
+        0,
+    ),
     carrier("ltrace", "aAbeDElnopsuwxX", &["output"], 0),
     carrier("perf", "", &[], 1),
     carrier("valgrind", "", &["tool", "log-file"], 0),
@@ -73,7 +135,12 @@ const CARRIERS: &[Carrier] = &[
     carrier("busybox", "", &[], 0),
     carrier("toybox", "", &[], 0),
     carrier("coreutils", "", &[], 0),
-    carrier("unshare", "SGRw", &["root", "wd", "setuid", "setgid", "map-user", "map-group"], 0),
+    carrier(
+        "unshare",
+        "SGRw",
+        &["root", "wd", "setuid", "setgid", "map-user", "map-group"],
+        0,
+    ),
     carrier("firejail", "", &["profile"], 0),
     carrier("fakeroot", "lsib", &["lib", "faked"], 0),
     carrier("proot", "rbw", &["rootfs", "bind", "cwd"], 0),
@@ -87,7 +154,22 @@ const CARRIERS: &[Carrier] = &[
     carrier("with-contenv", "", &[], 0),
     carrier("tini", "", &[], 0),
     carrier("dumb-init", "", &[], 0),
-    carrier("hyperfine", "wmMrnpscSPDL", &["warmup", "min-runs", "max-runs", "runs", "prepare", "setup", "cleanup", "export-json", "export-markdown"], 0),
+    carrier(
+        "hyperfine",
+        "wmMrnpscSPDL",
+        &[
+            "warmup",
+            "min-runs",
+            "max-runs",
+            "runs",
+            "prepare",
+            "setup",
+            "cleanup",
+            "export-json",
+            "export-markdown",
+        ],
+        0,
+    ),
     carrier("aws-vault", "", &["duration"], 2),
     carrier("op", "", &["env-file"], 1),
     carrier("doppler", "pc", &["project", "config"], 1),
@@ -103,8 +185,21 @@ pub(super) fn knows(name: &str) -> bool {
     CARRIERS.iter().any(|carrier| carrier.name == name)
         || matches!(
             name,
-            "env" | "xargs" | "parallel" | "watch" | "entr" | "ssh" | "script" | "su" | "runuser"
-                | "chroot" | "nsenter" | "flock" | "trap" | "find" | "fd"
+            "env"
+                | "xargs"
+                | "parallel"
+                | "watch"
+                | "entr"
+                | "ssh"
+                | "script"
+                | "su"
+                | "runuser"
+                | "chroot"
+                | "nsenter"
+                | "flock"
+                | "trap"
+                | "find"
+                | "fd"
         )
 }
 
@@ -115,7 +210,9 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         "env" | "genv" => env(walk, args, call.input),
         "xargs" | "gxargs" => xargs(walk, args, call.input),
         "parallel" => parallel(walk, args, call.input),
-        "watch" | "viddy" => text_command(walk, args, "ndg", &["interval", "differences"], call.input),
+        "watch" | "viddy" => {
+            text_command(walk, args, "ndg", &["interval", "differences"], call.input)
+        }
         "entr" => text_command(walk, args, "", &[], call.input),
         "ssh" | "mosh" | "autossh" | "sshpass" | "dbclient" | "plink" | "tsh" => ssh(walk, call),
         "su" | "runuser" => su(walk, args, call.input),
@@ -125,10 +222,10 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         "nsenter" => other_root(walk, args, 0),
         "flock" => flock(walk, args, call.input),
         "trap" => {
-            if let Some(text) = args.iter().find(|arg| !arg.is_option()).cloned() {
-                if text.text != "-" {
-                    let _ = walk.run_child(text.text.as_bstr(), &Stream::Unknown);
-                }
+            if let Some(text) = args.iter().find(|arg| !arg.is_option()).cloned()
+                && text.text != "-"
+            {
+                let _ = walk.run_child(text.text.as_bstr(), &Stream::Unknown);
             }
             Stream::Nothing
         }
@@ -139,13 +236,19 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
             }
             if args.iter().any(|arg| matches!(arg.word(), "-r" | "-d")) {
                 walk.mark(Level::Confirm, "a scheduled job is removed");
-            } else if !args.iter().any(|arg| matches!(arg.word(), "-l" | "-V" | "-c")) {
-                walk.mark(Level::Confirm, "a command is scheduled for later, out of sight");
+            } else if !args
+                .iter()
+                .any(|arg| matches!(arg.word(), "-l" | "-V" | "-c"))
+            {
+                walk.mark(
+                    Level::Confirm,
+                    "a command is scheduled for later, out of sight",
+                );
             }
             Stream::Nothing
         }
-        "docker" | "podman" | "nerdctl" | "finch" => return super::tables::containers::run(walk, call),
-        "kubectl" | "oc" | "k" | "kubecolor" => return super::tables::containers::cluster(walk, call),
+        "docker" | "podman" | "nerdctl" | "finch" => super::tables::containers::run(walk, call),
+        "kubectl" | "oc" | "k" | "kubecolor" => super::tables::containers::cluster(walk, call),
         "tmux" | "screen" | "zellij" => terminal(walk, call),
         "sem" => parallel(walk, args, call.input),
         name => {
@@ -173,7 +276,10 @@ fn carry(walk: &mut Walk<'_>, carrier: &Carrier, call: &Call<'_>) -> Stream {
             }
             return Stream::Nothing;
         }
-        "sudo" if options.surely(&["l", "list", "v", "validate", "k", "K"]) && options.operands.is_empty() => {
+        "sudo"
+            if options.surely(&["l", "list", "v", "validate", "k", "K"])
+                && options.operands.is_empty() =>
+        {
             return Stream::Unknown;
         }
         "sudo" | "systemd-run" => {
@@ -208,10 +314,7 @@ fn carry(walk: &mut Walk<'_>, carrier: &Carrier, call: &Call<'_>) -> Stream {
 
 /// Runs words that may begin with assignments.
 fn command(walk: &mut Walk<'_>, words: &[Arg], input: &Stream) -> Stream {
-    let count = words
-        .iter()
-        .take_while(|word| is_assignment(word))
-        .count();
+    let count = words.iter().take_while(|word| is_assignment(word)).count();
     let kept = walk.env.clone();
     for word in words.get(..count).unwrap_or_default() {
         let at = word.text.find_byte(b'=').unwrap_or(0);
@@ -231,10 +334,10 @@ fn command(walk: &mut Walk<'_>, words: &[Arg], input: &Stream) -> Stream {
 fn is_assignment(word: &Arg) -> bool {
     word.text.find_byte(b'=').is_some_and(|at| {
         at > 0
-            && word
-                .text
-                .get(..at)
-                .is_some_and(|name| name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_'))
+            && word.text.get(..at).is_some_and(|name| {
+                name.iter()
+                    .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+            })
     })
 }
 
@@ -290,7 +393,17 @@ fn xargs(walk: &mut Walk<'_>, args: &[Arg], input: &Stream) -> Stream {
         &Spec {
             short: "aEdIJLnPsRS",
             stuck: "eil",
-            long: &["arg-file", "delimiter", "replace", "max-lines", "max-args", "max-procs", "max-chars", "eof", "process-slot-var"],
+            long: &[
+                "arg-file",
+                "delimiter",
+                "replace",
+                "max-lines",
+                "max-args",
+                "max-procs",
+                "max-chars",
+                "eof",
+                "process-slot-var",
+            ],
             stops: true,
             ..Spec::default()
         },
@@ -338,7 +451,10 @@ pub(super) fn fill(word: &Arg, mark: &BString, item: &Arg) -> Arg {
         return word.clone();
     }
     Arg {
-        text: word.text.replace(mark.as_slice(), item.text.as_slice()).into(),
+        text: word
+            .text
+            .replace(mark.as_slice(), item.text.as_slice())
+            .into(),
         glob: word.glob || item.glob,
         remote: word.remote || item.remote,
     }
@@ -349,7 +465,21 @@ fn parallel(walk: &mut Walk<'_>, args: &[Arg], input: &Stream) -> Stream {
         args,
         &Spec {
             short: "jIdNnLaPS",
-            long: &["jobs", "max-procs", "delimiter", "arg-file", "colsep", "joblog", "results", "timeout", "retries", "delay", "tmpdir", "sshlogin", "workdir"],
+            long: &[
+                "jobs",
+                "max-procs",
+                "delimiter",
+                "arg-file",
+                "colsep",
+                "joblog",
+                "results",
+                "timeout",
+                "retries",
+                "delay",
+                "tmpdir",
+                "sshlogin",
+                "workdir",
+            ],
             stops: true,
             ..Spec::default()
         },
@@ -437,7 +567,14 @@ fn join(words: &[Arg]) -> BString {
 
 fn ssh(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     if call.name == "sshpass" {
-        let options = Options::read(call.args, &Spec { short: "fdpP", stops: true, ..Spec::default() });
+        let options = Options::read(
+            call.args,
+            &Spec {
+                short: "fdpP",
+                stops: true,
+                ..Spec::default()
+            },
+        );
         return walk.run_args(&options.operands, call.input);
     }
     let options = Options::read(
@@ -500,7 +637,9 @@ fn moved(deed: &mut crate::shell::deed::Deed, place: &str) {
             match op {
                 _ if temporary => Level::Autonomous,
                 PathOp::Delete { .. } | PathOp::Empty | PathOp::Mirror => Level::MustAsk,
-                PathOp::Permissions { recursive: true, .. } => Level::MustAsk,
+                PathOp::Permissions {
+                    recursive: true, ..
+                } => Level::MustAsk,
                 PathOp::Replace | PathOp::Into { .. } | PathOp::Unpack | PathOp::Move { .. } => {
                     if path.text.starts_with(b"/dev/null") {
                         Level::Autonomous
@@ -545,7 +684,14 @@ fn su(walk: &mut Walk<'_>, args: &[Arg], input: &Stream) -> Stream {
         args,
         &Spec {
             short: "cgGsuwC",
-            long: &["command", "group", "shell", "user", "session-command", "whitelist-environment"],
+            long: &[
+                "command",
+                "group",
+                "shell",
+                "user",
+                "session-command",
+                "whitelist-environment",
+            ],
             ..Spec::default()
         },
     );
@@ -568,7 +714,16 @@ fn script(walk: &mut Walk<'_>, args: &[Arg], input: &Stream) -> Stream {
         args,
         &Spec {
             short: "cEIOBmoT",
-            long: &["command", "echo", "log-in", "log-out", "log-io", "log-timing", "logging-format", "output-limit"],
+            long: &[
+                "command",
+                "echo",
+                "log-in",
+                "log-out",
+                "log-io",
+                "log-timing",
+                "logging-format",
+                "output-limit",
+            ],
             ..Spec::default()
         },
     );
@@ -590,7 +745,13 @@ fn script(walk: &mut Walk<'_>, args: &[Arg], input: &Stream) -> Stream {
 
 /// `expect -c 'spawn …'`: what is spawned is a command line.
 fn expect(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
-    let options = Options::read(call.args, &Spec { short: "cf", ..Spec::default() });
+    let options = Options::read(
+        call.args,
+        &Spec {
+            short: "cf",
+            ..Spec::default()
+        },
+    );
     let mut texts: Vec<BString> = options
         .values(&["c"])
         .into_iter()
@@ -664,15 +825,42 @@ fn flock(walk: &mut Walk<'_>, args: &[Arg], input: &Stream) -> Stream {
 /// tmux and screen: commands typed into or started in another terminal.
 fn terminal(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     let words: Vec<&str> = call.args.iter().map(Arg::word).collect();
-    if words.iter().any(|word| matches!(*word, "kill-server" | "kill-session" | "kill-all-sessions" | "delete-all-sessions")) {
-        walk.mark(Level::Confirm, "terminal sessions and what runs in them are ended");
+    if words.iter().any(|word| {
+        matches!(
+            *word,
+            "kill-server" | "kill-session" | "kill-all-sessions" | "delete-all-sessions"
+        )
+    }) {
+        walk.mark(
+            Level::Confirm,
+            "terminal sessions and what runs in them are ended",
+        );
     }
     let Some(at) = words.iter().position(|word| {
         matches!(
             *word,
-            "send-keys" | "send" | "new-session" | "new" | "new-window" | "neww" | "split-window" | "splitw"
-                | "run-shell" | "run" | "respawn-pane" | "respawnp" | "if-shell" | "-X" | "stuff" | "write-chars"
-                | "popup" | "display-popup" | "-dm" | "-dmS" | "-S" | "pipe-pane"
+            "send-keys"
+                | "send"
+                | "new-session"
+                | "new"
+                | "new-window"
+                | "neww"
+                | "split-window"
+                | "splitw"
+                | "run-shell"
+                | "run"
+                | "respawn-pane"
+                | "respawnp"
+                | "if-shell"
+                | "-X"
+                | "stuff"
+                | "write-chars"
+                | "popup"
+                | "display-popup"
+                | "-dm"
+                | "-dmS"
+                | "-S"
+                | "pipe-pane"
         )
     }) else {
         return Stream::Unknown;

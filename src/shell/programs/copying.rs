@@ -40,20 +40,22 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         "zip" => zip(walk, call.args),
         "cpio" | "pax" => cpio(walk, call.args),
         "ar" => {
-            if call.args.first().is_some_and(|arg| arg.text.contains(&b'd')) {
-                if let Some(path) = call.args.get(1) {
-                    walk.file(PathOp::Change, path);
-                }
+            if call
+                .args
+                .first()
+                .is_some_and(|arg| arg.text.contains(&b'd'))
+                && let Some(path) = call.args.get(1)
+            {
+                walk.file(PathOp::Change, path);
             }
         }
         "patch" | "gpatch" => patch(walk, call.args),
         "robocopy" => {
             if call.args.iter().any(|arg| {
                 arg.text.eq_ignore_ascii_case(b"/mir") || arg.text.eq_ignore_ascii_case(b"/purge")
-            }) {
-                if let Some(to) = call.args.get(1) {
-                    walk.file(PathOp::Mirror, to);
-                }
+            }) && let Some(to) = call.args.get(1)
+            {
+                walk.file(PathOp::Mirror, to);
             }
         }
         _ => return None,
@@ -182,12 +184,44 @@ fn rsync(walk: &mut Walk<'_>, args: &[Arg]) {
         &Spec {
             short: "efTBM",
             long: &[
-                "rsh", "filter", "exclude", "include", "exclude-from", "include-from",
-                "files-from", "temp-dir", "compare-dest", "copy-dest", "link-dest", "backup-dir",
-                "suffix", "chmod", "chown", "timeout", "port", "bwlimit", "log-file", "max-delete",
-                "max-size", "min-size", "partial-dir", "password-file", "rsync-path", "info",
-                "debug", "out-format", "block-size", "compress-level", "skip-compress", "iconv",
-                "usermap", "groupmap", "sockopts", "address", "modify-window", "remote-option",
+                "rsh",
+                "filter",
+                "exclude",
+                "include",
+                "exclude-from",
+                "include-from",
+                "files-from",
+                "temp-dir",
+                "compare-dest",
+                "copy-dest",
+                "link-dest",
+                "backup-dir",
+                "suffix",
+                "chmod",
+                "chown",
+                "timeout",
+                "port",
+                "bwlimit",
+                "log-file",
+                "max-delete",
+                "max-size",
+                "min-size",
+                "partial-dir",
+                "password-file",
+                "rsync-path",
+                "info",
+                "debug",
+                "out-format",
+                "block-size",
+                "compress-level",
+                "skip-compress",
+                "iconv",
+                "usermap",
+                "groupmap",
+                "sockopts",
+                "address",
+                "modify-window",
+                "remote-option",
             ],
             ..Spec::default()
         },
@@ -248,7 +282,10 @@ pub(super) fn remote(path: &Arg) -> bool {
         return true;
     }
     match path.text.find_byte(b':') {
-        Some(at) => !path.text.get(..at).is_some_and(|host| host.contains(&b'/') || host.is_empty()),
+        Some(at) => !path
+            .text
+            .get(..at)
+            .is_some_and(|host| host.contains(&b'/') || host.is_empty()),
         None => false,
     }
 }
@@ -262,13 +299,15 @@ fn scp(walk: &mut Walk<'_>, call: &Call<'_>) {
         },
     );
     if call.name == "sftp" {
-        if let Stream::Text(text) = call.input {
-            if text.lines().any(|line| line.trim_ascii_start().starts_with(b"rm")) {
-                walk.note(DeedKind::System {
-                    class: SystemClass::Irreversible,
-                    why: "files on another machine are deleted".to_owned(),
-                });
-            }
+        if let Stream::Text(text) = call.input
+            && text
+                .lines()
+                .any(|line| line.trim_ascii_start().starts_with(b"rm"))
+        {
+            walk.note(DeedKind::System {
+                class: SystemClass::Irreversible,
+                why: "files on another machine are deleted".to_owned(),
+            });
         }
         return;
     }
@@ -292,29 +331,58 @@ fn scp(walk: &mut Walk<'_>, call: &Call<'_>) {
 fn tar(walk: &mut Walk<'_>, args: &[Arg]) -> Stream {
     // The old style: the first word is a cluster without a dash.
     let mut args = args.to_vec();
-    if let Some(first) = args.first_mut() {
-        if first.is_literal()
-            && !first.text.starts_with(b"-")
-            && first.text.first().is_some_and(|byte| b"ctxrudA".contains(byte))
-            && first.text.iter().all(u8::is_ascii_alphabetic)
-        {
-            first.text.insert(0, b'-');
-        }
+    if let Some(first) = args.first_mut()
+        && first.is_literal()
+        && !first.text.starts_with(b"-")
+        && first
+            .text
+            .first()
+            .is_some_and(|byte| b"ctxrudA".contains(byte))
+        && first.text.iter().all(u8::is_ascii_alphabetic)
+    {
+        first.text.insert(0, b'-');
     }
     let options = Options::read(
         &args,
         &Spec {
             short: "fCTXbIHVgKNF",
             long: &[
-                "file", "directory", "files-from", "exclude", "exclude-from", "use-compress-program",
-                "to-command", "transform", "strip-components", "mode", "owner", "group", "format",
-                "checkpoint-action", "checkpoint", "rsh-command", "listed-incremental", "one-top-level",
-                "info-script", "new-volume-script", "sort", "mtime", "suffix",
+                "file",
+                "directory",
+                "files-from",
+                "exclude",
+                "exclude-from",
+                "use-compress-program",
+                "to-command",
+                "transform",
+                "strip-components",
+                "mode",
+                "owner",
+                "group",
+                "format",
+                "checkpoint-action",
+                "checkpoint",
+                "rsh-command",
+                "listed-incremental",
+                "one-top-level",
+                "info-script",
+                "new-volume-script",
+                "sort",
+                "mtime",
+                "suffix",
             ],
             ..Spec::default()
         },
     );
-    for command in options.values(&["I", "use-compress-program", "to-command", "F", "info-script", "new-volume-script", "rsh-command"]) {
+    for command in options.values(&[
+        "I",
+        "use-compress-program",
+        "to-command",
+        "F",
+        "info-script",
+        "new-volume-script",
+        "rsh-command",
+    ]) {
         let text = command.text.clone();
         let _ = walk.run_child(text.as_bstr(), &Stream::Unknown);
     }
@@ -327,7 +395,10 @@ fn tar(walk: &mut Walk<'_>, args: &[Arg]) -> Stream {
     let archive = options.value(&["f", "file"]).cloned();
     if options.has(&["x", "extract", "get"]) {
         if options.surely(&["O", "to-stdout"]) {
-            return if matches!(archive.as_ref().map(|path| walk.read_path(path)), Some(Stream::Remote)) {
+            return if matches!(
+                archive.as_ref().map(|path| walk.read_path(path)),
+                Some(Stream::Remote)
+            ) {
                 Stream::Remote
             } else {
                 Stream::Unknown
@@ -337,7 +408,13 @@ fn tar(walk: &mut Walk<'_>, args: &[Arg]) -> Stream {
             .value(&["C", "directory"])
             .cloned()
             .unwrap_or_else(|| Arg::known("."));
-        let spares = options.surely(&["k", "keep-old-files", "skip-old-files", "keep-newer-files", "one-top-level"]);
+        let spares = options.surely(&[
+            "k",
+            "keep-old-files",
+            "skip-old-files",
+            "keep-newer-files",
+            "one-top-level",
+        ]);
         if !spares {
             walk.file(PathOp::Unpack, &place);
         }
@@ -345,25 +422,25 @@ fn tar(walk: &mut Walk<'_>, args: &[Arg]) -> Stream {
             walk.file(PathOp::Mirror, &place);
         }
     } else if options.has(&["c", "create"]) {
-        if let Some(path) = archive.filter(|path| path.text != "-") {
-            if !remote(&path) {
-                walk.file(PathOp::Replace, &path);
-            }
+        if let Some(path) = archive.filter(|path| path.text != "-")
+            && !remote(&path)
+        {
+            walk.file(PathOp::Replace, &path);
         }
         if options.has(&["remove-files"]) {
             for path in &options.operands {
                 walk.file(PathOp::Delete { recursive: true }, path);
             }
         }
-    } else if options.has(&["r", "u", "A", "append", "update", "delete", "catenate"]) {
-        if let Some(path) = archive {
-            let op = if options.has(&["delete"]) {
-                PathOp::Replace
-            } else {
-                PathOp::Change
-            };
-            walk.file(op, &path);
-        }
+    } else if options.has(&["r", "u", "A", "append", "update", "delete", "catenate"])
+        && let Some(path) = archive
+    {
+        let op = if options.has(&["delete"]) {
+            PathOp::Replace
+        } else {
+            PathOp::Change
+        };
+        walk.file(op, &path);
     }
     Stream::Nothing
 }
@@ -379,7 +456,10 @@ fn unzip(walk: &mut Walk<'_>, args: &[Arg]) {
     if options.surely(&["l", "t", "p", "v", "z", "Z", "c"]) {
         return;
     }
-    let place = options.value(&["d"]).cloned().unwrap_or_else(|| Arg::known("."));
+    let place = options
+        .value(&["d"])
+        .cloned()
+        .unwrap_or_else(|| Arg::known("."));
     if options.has(&["o"]) {
         walk.file(PathOp::Unpack, &place);
     } else {
@@ -409,7 +489,10 @@ fn seven_zip(walk: &mut Walk<'_>, args: &[Arg]) {
         }
         _ => {}
     }
-    if args.iter().any(|arg| matches!(arg.word(), "-sdel" | "-df" | "-dr" | "-dw")) {
+    if args
+        .iter()
+        .any(|arg| matches!(arg.word(), "-sdel" | "-df" | "-dr" | "-dw"))
+    {
         for path in args.iter().filter(|arg| !arg.is_option()).skip(2) {
             walk.file(PathOp::Delete { recursive: true }, path);
         }
@@ -451,7 +534,10 @@ fn cpio(walk: &mut Walk<'_>, args: &[Arg]) {
         },
     );
     if options.has(&["i", "extract", "r"]) && options.has(&["u", "unconditional"]) {
-        let place = options.value(&["D", "directory"]).cloned().unwrap_or_else(|| Arg::known("."));
+        let place = options
+            .value(&["D", "directory"])
+            .cloned()
+            .unwrap_or_else(|| Arg::known("."));
         walk.file(PathOp::Unpack, &place);
     }
 }
@@ -462,7 +548,14 @@ fn patch(walk: &mut Walk<'_>, args: &[Arg]) {
         &Spec {
             short: "pdioBDFVYzgr",
             long: &[
-                "strip", "directory", "input", "output", "prefix", "ifdef", "fuzz", "suffix",
+                "strip",
+                "directory",
+                "input",
+                "output",
+                "prefix",
+                "ifdef",
+                "fuzz",
+                "suffix",
                 "reject-file",
             ],
             ..Spec::default()

@@ -14,10 +14,16 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         "awk" | "gawk" | "mawk" | "nawk" => awk(walk, call),
         "ed" | "ex" | "vi" | "vim" | "nvim" | "view" | "emacs" => editor(walk, call),
         "sd" => {
-            for path in Options::read(call.args, &Spec { short: "nf", ..Spec::default() })
-                .operands
-                .get(2..)
-                .unwrap_or_default()
+            for path in Options::read(
+                call.args,
+                &Spec {
+                    short: "nf",
+                    ..Spec::default()
+                },
+            )
+            .operands
+            .get(2..)
+            .unwrap_or_default()
             {
                 walk.file(PathOp::Change, path);
             }
@@ -40,21 +46,21 @@ fn sed(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     let scripts = options.values(&["e", "expression"]);
     let mut operands = options.operands.as_slice();
     let mut texts: Vec<BString> = scripts.into_iter().map(|arg| arg.text.clone()).collect();
-    if texts.is_empty() && options.value(&["f", "file"]).is_none() {
-        if let Some((script, rest)) = operands.split_first() {
-            texts.push(script.text.clone());
-            operands = rest;
-        }
+    if texts.is_empty()
+        && options.value(&["f", "file"]).is_none()
+        && let Some((script, rest)) = operands.split_first()
+    {
+        texts.push(script.text.clone());
+        operands = rest;
     }
     if !options.surely(&["sandbox"]) {
         for text in &texts {
             commands_of(walk, text);
         }
     }
-    let in_place = options
-        .given
-        .iter()
-        .any(|given| given.name == "i" && !given.long || given.long && given.name.starts_with("in-p"));
+    let in_place = options.given.iter().any(|given| {
+        given.name == "i" && !given.long || given.long && given.name.starts_with("in-p")
+    });
     if !in_place {
         return match call.input {
             Stream::Remote => Stream::Remote,
@@ -67,7 +73,11 @@ fn sed(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         let text = text.trim_ascii();
         text == b"d" || text == b"1,$d" || text == b"1,$ d" || text == b"Q" || text == b"q0"
     });
-    let op = if empties { PathOp::Empty } else { PathOp::Change };
+    let op = if empties {
+        PathOp::Empty
+    } else {
+        PathOp::Change
+    };
     for path in operands.iter().filter(|path| !path.text.is_empty()) {
         walk.file(op.clone(), path);
     }
@@ -78,7 +88,8 @@ fn sed(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
 fn commands_of(walk: &mut Walk<'_>, text: &[u8]) {
     for line in text.split(|byte| matches!(byte, b'\n' | b';')) {
         let line = line.trim_ascii();
-        let command = line.trim_start_with(|c| c.is_ascii_digit() || matches!(c, ',' | '$' | ' ' | '!'));
+        let command =
+            line.trim_start_with(|c| c.is_ascii_digit() || matches!(c, ',' | '$' | ' ' | '!'));
         if let Some(path) = command.strip_prefix(b"w ") {
             walk.file(PathOp::Replace, &Arg::known(path.trim_ascii()));
         } else if let Some(shell) = command.strip_prefix(b"e ") {
@@ -89,8 +100,14 @@ fn commands_of(walk: &mut Walk<'_>, text: &[u8]) {
             if mark.is_ascii_alphanumeric() || mark == b' ' {
                 continue;
             }
-            let flags = command.rsplit(|byte| *byte == mark).next().unwrap_or_default();
-            let replacement = command.rsplit(|byte| *byte == mark).nth(1).unwrap_or_default();
+            let flags = command
+                .rsplit(|byte| *byte == mark)
+                .next()
+                .unwrap_or_default();
+            let replacement = command
+                .rsplit(|byte| *byte == mark)
+                .nth(1)
+                .unwrap_or_default();
             if let Some(at) = flags.find(b"w ") {
                 let path = flags.get(at + 2..).unwrap_or_default();
                 walk.file(PathOp::Replace, &Arg::known(path.trim_ascii()));
@@ -107,7 +124,14 @@ fn awk(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         call.args,
         &Spec {
             short: "fFviel",
-            long: &["file", "field-separator", "assign", "include", "source", "load"],
+            long: &[
+                "file",
+                "field-separator",
+                "assign",
+                "include",
+                "source",
+                "load",
+            ],
             ..Spec::default()
         },
     );
@@ -117,11 +141,12 @@ fn awk(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         .any(|value| value.text.starts_with(b"inplace"));
     let mut operands = options.operands.as_slice();
     let mut program: Option<BString> = options.value(&["e", "source"]).map(|arg| arg.text.clone());
-    if program.is_none() && options.value(&["f", "file"]).is_none() {
-        if let Some((first, rest)) = operands.split_first() {
-            program = Some(first.text.clone());
-            operands = rest;
-        }
+    if program.is_none()
+        && options.value(&["f", "file"]).is_none()
+        && let Some((first, rest)) = operands.split_first()
+    {
+        program = Some(first.text.clone());
+        operands = rest;
     }
     if let Some(program) = program {
         awk_program(walk, &program);
@@ -176,8 +201,13 @@ fn awk_program(walk: &mut Walk<'_>, program: &[u8]) {
                 PathOp::Replace
             };
             // `$3 > "x"` compares; a file name follows a print.
-            let before = program.get(..program.len() - rest.len() - 1).unwrap_or_default();
-            let statement = before.rsplit(|byte| b"{};\n".contains(byte)).next().unwrap_or_default();
+            let before = program
+                .get(..program.len() - rest.len() - 1)
+                .unwrap_or_default();
+            let statement = before
+                .rsplit(|byte| b"{};\n".contains(byte))
+                .next()
+                .unwrap_or_default();
             if statement.trim_ascii_start().starts_with(b"print") {
                 walk.file(op, &Arg::known(text));
             }
@@ -195,7 +225,10 @@ fn string(text: &[u8]) -> Option<(BString, bool)> {
         match byte {
             b'"' => {
                 let after = text.get(at..).unwrap_or_default().trim_ascii_start();
-                return Some((out, after.is_empty() || matches!(after.first(), Some(b')' | b';' | b'}' | b'\n'))));
+                return Some((
+                    out,
+                    after.is_empty() || matches!(after.first(), Some(b')' | b';' | b'}' | b'\n')),
+                ));
             }
             b'\\' => {
                 if let Some(next) = text.get(at) {
@@ -245,7 +278,9 @@ fn editor(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         for name in ["system(", "delete("] {
             if let Some(at) = text.find(name) {
                 let rest = text.get(at + name.len()..).unwrap_or_default();
-                let rest: BString = rest.trim_with(|c| matches!(c, '"' | '\'' | ')' | ' ')).into();
+                let rest: BString = rest
+                    .trim_with(|c| matches!(c, '"' | '\'' | ')' | ' '))
+                    .into();
                 if name == "system(" {
                     let _ = walk.run_child(rest.as_bstr(), &Stream::Unknown);
                 } else {
@@ -255,7 +290,11 @@ fn editor(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         }
     }
     if writes {
-        for path in options.operands.iter().filter(|path| !path.text.starts_with(b"+")) {
+        for path in options
+            .operands
+            .iter()
+            .filter(|path| !path.text.starts_with(b"+"))
+        {
             walk.file(PathOp::Change, path);
         }
     }

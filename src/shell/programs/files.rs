@@ -24,7 +24,11 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         "shred" => shred(walk, call.args),
         "rmdir" => {
             let options = Options::read(call.args, &Spec::default());
-            if options.operands.iter().any(|arg| arg.text == "/s" || arg.text == "/S") {
+            if options
+                .operands
+                .iter()
+                .any(|arg| arg.text == "/s" || arg.text == "/S")
+            {
                 windows_delete(walk, call.args);
             } else {
                 for path in &options.operands {
@@ -33,10 +37,9 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
             }
         }
         "trash" | "trash-put" | "gio" | "kioclient" | "rmtrash" => trash(walk, call),
-        "trash-empty" | "trash-rm" => walk.mark(
-            Level::MustAsk,
-            "what lies in the trash is deleted for good",
-        ),
+        "trash-empty" | "trash-rm" => {
+            walk.mark(Level::MustAsk, "what lies in the trash is deleted for good");
+        }
         "mkdir" | "md" => makes(walk, call.args, "mZ", &["mode", "context"]),
         "touch" => makes(walk, call.args, "dtr", &["date", "reference", "time"]),
         "mkfifo" => makes(walk, call.args, "mZ", &["mode", "context"]),
@@ -66,7 +69,9 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         "mktemp" | "gmktemp" => return Some(mktemp(call.args)),
         "fdupes" | "jdupes" | "rdfind" => {
             if call.args.iter().any(|arg| {
-                arg.text.starts_with(b"--delete") || arg.text == "-d" || arg.text == "-dN"
+                arg.text.starts_with(b"--delete")
+                    || arg.text == "-d"
+                    || arg.text == "-dN"
                     || arg.text == "-deleteduplicates"
             }) {
                 walk.mark(Level::MustAsk, "files with the same content are deleted");
@@ -198,7 +203,14 @@ fn fallocate(walk: &mut Walk<'_>, args: &[Arg]) {
     );
     let cuts = options.has(&["p", "punch-hole", "z", "zero-range", "c", "collapse-range"]);
     for path in &options.operands {
-        walk.file(if cuts { PathOp::Replace } else { PathOp::Change }, path);
+        walk.file(
+            if cuts {
+                PathOp::Replace
+            } else {
+                PathOp::Change
+            },
+            path,
+        );
     }
 }
 
@@ -236,15 +248,22 @@ fn permissions(walk: &mut Walk<'_>, call: &Call<'_>) {
     let (modes, rest): (Vec<&Arg>, Vec<&Arg>) = call.args.iter().partition(|arg| {
         arg.is_option()
             && matches!(call.name, "chmod" | "chattr")
-            && !matches!(arg.word(), "-R" | "-v" | "-f" | "-c" | "-V" | "-Rv" | "-vR" | "-Rf" | "-fR")
+            && !matches!(
+                arg.word(),
+                "-R" | "-v" | "-f" | "-c" | "-V" | "-Rv" | "-vR" | "-Rf" | "-fR"
+            )
             && !arg.text.starts_with(b"--")
     });
     let rest: Vec<Arg> = rest.into_iter().cloned().collect();
     let options = Options::read(&rest, &spec);
-    let recursive = options.has(&["R", "recursive", "r"]) || modes.iter().any(|m| m.text.contains(&b'R'));
+    let recursive =
+        options.has(&["R", "recursive", "r"]) || modes.iter().any(|m| m.text.contains(&b'R'));
     let mut operands = options.operands.as_slice();
     let takes_mode = modes.is_empty()
-        && !options.given.iter().any(|given| given.long && given.name.starts_with("ref"))
+        && !options
+            .given
+            .iter()
+            .any(|given| given.long && given.name.starts_with("ref"))
         && !matches!(call.name, "setfacl" | "xattr" | "restorecon");
     let mode = if takes_mode {
         let mode = operands.first().cloned();
@@ -253,7 +272,9 @@ fn permissions(walk: &mut Walk<'_>, call: &Call<'_>) {
     } else {
         modes.first().map(|mode| (*mode).clone())
     };
-    let locks = mode.as_ref().is_some_and(|mode| locks(call.name, mode.word()));
+    let locks = mode
+        .as_ref()
+        .is_some_and(|mode| locks(call.name, mode.word()));
     for path in operands {
         walk.file(PathOp::Permissions { recursive, locks }, path);
     }
@@ -270,7 +291,8 @@ fn locks(program: &str, mode: &str) -> bool {
                 || (mode.starts_with('0') && digits.is_empty())
                 || digits == "777"
                 || digits == "666"
-                || (mode.contains('w') && (mode.starts_with("a+") || mode.starts_with("o+") || mode.starts_with('+')))
+                || (mode.contains('w')
+                    && (mode.starts_with("a+") || mode.starts_with("o+") || mode.starts_with('+')))
         }
         "chattr" => mode.contains('+') && mode.contains('i'),
         _ => false,
@@ -296,7 +318,12 @@ fn link(walk: &mut Walk<'_>, args: &[Arg]) {
     };
     if forced && !kept {
         for path in from {
-            super::copying::into(walk, path, &to, options.has(&["T", "no-target-directory", "n"]));
+            super::copying::into(
+                walk,
+                path,
+                &to,
+                options.has(&["T", "no-target-directory", "n"]),
+            );
         }
     } else {
         walk.file(PathOp::Make, &to);
@@ -308,7 +335,15 @@ fn split(walk: &mut Walk<'_>, call: &Call<'_>) {
         call.args,
         &Spec {
             short: "abClnftd",
-            long: &["suffix-length", "bytes", "lines", "number", "filter", "prefix", "digits"],
+            long: &[
+                "suffix-length",
+                "bytes",
+                "lines",
+                "number",
+                "filter",
+                "prefix",
+                "digits",
+            ],
             ..Spec::default()
         },
     );
@@ -320,7 +355,8 @@ fn split(walk: &mut Walk<'_>, call: &Call<'_>) {
     } else {
         options.operands.get(1).cloned()
     };
-    let mut path = prefix.unwrap_or_else(|| Arg::known(if call.name == "csplit" { "xx" } else { "x" }));
+    let mut path =
+        prefix.unwrap_or_else(|| Arg::known(if call.name == "csplit" { "xx" } else { "x" }));
     path.text.extend_from_slice(b"[a-z0-9][a-z0-9]");
     path.glob = true;
     walk.file(PathOp::Unpack, &path);
@@ -387,7 +423,10 @@ fn windows_delete(walk: &mut Walk<'_>, args: &[Arg]) {
 }
 
 fn powershell_delete(walk: &mut Walk<'_>, args: &[Arg]) {
-    if args.iter().any(|arg| arg.text.eq_ignore_ascii_case(b"-whatif")) {
+    if args
+        .iter()
+        .any(|arg| arg.text.eq_ignore_ascii_case(b"-whatif"))
+    {
         return;
     }
     for path in powershell_paths(args) {
@@ -405,8 +444,10 @@ fn powershell_paths(args: &[Arg]) -> Vec<Arg> {
             let is_path = match value_of.as_deref() {
                 None => true,
                 Some(b"-path" | b"-literalpath" | b"-recurse" | b"-force" | b"-filepath") => true,
-                Some(b"-value" | b"-encoding" | b"-erroraction" | b"-filter" | b"-include"
-                | b"-exclude") => false,
+                Some(
+                    b"-value" | b"-encoding" | b"-erroraction" | b"-filter" | b"-include"
+                    | b"-exclude",
+                ) => false,
                 Some(_) => true,
             };
             if is_path {

@@ -142,7 +142,11 @@ impl Matched {
                 if self.empty {
                     let mut text = root.text.clone();
                     text.extend_from_slice(b"/**/[]");
-                    paths.push(Arg { text, glob: true, ..root.clone() });
+                    paths.push(Arg {
+                        text,
+                        glob: true,
+                        ..root.clone()
+                    });
                 } else {
                     paths.push(root.clone());
                 }
@@ -185,7 +189,17 @@ fn fd(walk: &mut Walk<'_>, args: &[Arg]) -> Stream {
         own,
         &Spec {
             short: "eEtdSojC",
-            long: &["extension", "exclude", "type", "max-depth", "size", "owner", "threads", "base-directory", "search-path"],
+            long: &[
+                "extension",
+                "exclude",
+                "type",
+                "max-depth",
+                "size",
+                "owner",
+                "threads",
+                "base-directory",
+                "search-path",
+            ],
             ..Spec::default()
         },
     );
@@ -198,13 +212,21 @@ fn fd(walk: &mut Walk<'_>, args: &[Arg]) -> Stream {
             text
         })
         .collect();
-    if names.is_empty() {
-        if let Some(pattern) = options.operands.first() {
-            let mut text = BString::from("*");
-            text.extend_from_slice(pattern.text.trim_with(|c| matches!(c, '^' | '$' | '.' | '*' | '\\')));
-            text.push(b'*');
-            names.push(if pattern.text == "." { "*".into() } else { text });
-        }
+    if names.is_empty()
+        && let Some(pattern) = options.operands.first()
+    {
+        let mut text = BString::from("*");
+        text.extend_from_slice(
+            pattern
+                .text
+                .trim_with(|c| matches!(c, '^' | '$' | '.' | '*' | '\\')),
+        );
+        text.push(b'*');
+        names.push(if pattern.text == "." {
+            "*".into()
+        } else {
+            text
+        });
     }
     let roots = match options.operands.get(1..) {
         Some(roots) if !roots.is_empty() => roots.to_vec(),
@@ -216,7 +238,11 @@ fn fd(walk: &mut Walk<'_>, args: &[Arg]) -> Stream {
             let mut text = root.text.clone();
             text.extend_from_slice(b"/**/");
             text.extend_from_slice(name);
-            paths.push(Arg { text, glob: true, ..root.clone() });
+            paths.push(Arg {
+                text,
+                glob: true,
+                ..root.clone()
+            });
         }
         if names.is_empty() {
             paths.push(root.clone());

@@ -3,6 +3,12 @@
 //! A program that no file knows does nothing that is judged, apart from its
 //! redirections: most commands are a project's own tools.
 
+#![allow(
+    clippy::match_same_arms,
+    clippy::if_same_then_else,
+    reason = "the arms are tables: what stands apart means different things"
+)]
+
 mod carriers;
 mod copying;
 mod editors;
@@ -97,14 +103,15 @@ fn unknown_program(walk: &mut Walk<'_>, first: &Arg, rest: &[Arg], input: &Strea
     }
     // `$SUDO rm -rf x`: the rest may be a command of its own.
     let mut worst = false;
-    if let Some(next) = rest.iter().find(|arg| !arg.is_option()) {
-        if next.is_literal() && !next.text.starts_with(b"-") {
-            let at = rest.iter().position(|arg| arg == next).unwrap_or(0);
-            let before = walk.script.deeds.len();
-            let tail: Vec<Arg> = rest.get(at..).unwrap_or_default().to_vec();
-            let _ = walk.run_args(&tail, input);
-            worst = walk.script.deeds.len() > before;
-        }
+    if let Some(next) = rest.iter().find(|arg| !arg.is_option())
+        && next.is_literal()
+        && !next.text.starts_with(b"-")
+    {
+        let at = rest.iter().position(|arg| arg == next).unwrap_or(0);
+        let before = walk.script.deeds.len();
+        let tail: Vec<Arg> = rest.get(at..).unwrap_or_default().to_vec();
+        let _ = walk.run_args(&tail, input);
+        worst = walk.script.deeds.len() > before;
     }
     if !worst {
         let shown = first.shown();

@@ -14,9 +14,8 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         "printf" => printf(call.args),
         "true" | ":" | "false" => Stream::Nothing,
         "yes" => Stream::Unknown,
-        "cat" | "gcat" | "zcat" | "bat" | "type" | "get-content" | "head" | "tail" | "tac" | "nl" => {
-            cat(walk, call)
-        }
+        "cat" | "gcat" | "zcat" | "bat" | "type" | "get-content" | "head" | "tail" | "tac"
+        | "nl" => cat(walk, call),
         "pwd" => match &walk.scope.dir {
             Dir::Known(path) => Stream::Text(path.clone()),
             Dir::Unknown | Dir::Elsewhere => Stream::Unknown,
@@ -42,7 +41,10 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         }
         "seq" | "date" | "whoami" | "nproc" | "uuidgen" | "hostname" | "id" | "arch" | "uname"
         | "logname" => {
-            if call.args.iter().any(|arg| matches!(arg.word(), "-s" | "--set"))
+            if call
+                .args
+                .iter()
+                .any(|arg| matches!(arg.word(), "-s" | "--set"))
                 && call.name == "date"
                 || call.name == "hostname" && call.args.iter().any(|arg| !arg.is_option())
             {
@@ -63,7 +65,16 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         "ls" | "dir" | "exa" | "eza" => ls(call.args),
         "sort" => sort(walk, call),
         "uniq" => {
-            if let Some(path) = Options::read(call.args, &Spec { short: "fsw", ..Spec::default() }).operands.get(1) {
+            if let Some(path) = Options::read(
+                call.args,
+                &Spec {
+                    short: "fsw",
+                    ..Spec::default()
+                },
+            )
+            .operands
+            .get(1)
+            {
                 walk.file(PathOp::Replace, path);
             }
             passes(call)
@@ -172,7 +183,10 @@ fn number(text: &[u8], radix: u32, most: usize) -> (u8, usize) {
     let mut value = 0_u32;
     let mut length = 0;
     while length < most {
-        let Some(digit) = text.get(length).and_then(|byte| char::from(*byte).to_digit(radix)) else {
+        let Some(digit) = text
+            .get(length)
+            .and_then(|byte| char::from(*byte).to_digit(radix))
+        else {
             break;
         };
         value = value * radix + digit;
@@ -242,7 +256,11 @@ fn cat(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     let options = Options::read(
         call.args,
         &Spec {
-            short: if matches!(call.name, "head" | "tail") { "nc" } else { "" },
+            short: if matches!(call.name, "head" | "tail") {
+                "nc"
+            } else {
+                ""
+            },
             ..Spec::default()
         },
     );
@@ -315,7 +333,13 @@ pub(super) fn decode64(text: &[u8]) -> Option<BString> {
 }
 
 fn xxd(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
-    let options = Options::read(call.args, &Spec { short: "cglos", ..Spec::default() });
+    let options = Options::read(
+        call.args,
+        &Spec {
+            short: "cglos",
+            ..Spec::default()
+        },
+    );
     if let Some(path) = options.operands.get(1).filter(|_| options.has(&["r"])) {
         walk.file(PathOp::Change, path);
     }
@@ -410,7 +434,13 @@ fn set(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn ls(args: &[Arg]) -> Stream {
-    let options = Options::read(args, &Spec { short: "ITw", ..Spec::default() });
+    let options = Options::read(
+        args,
+        &Spec {
+            short: "ITw",
+            ..Spec::default()
+        },
+    );
     if options.surely(&["l"]) {
         return Stream::Unknown;
     }
@@ -435,7 +465,14 @@ fn sort(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         call.args,
         &Spec {
             short: "kotTS",
-            long: &["key", "output", "field-separator", "temporary-directory", "buffer-size", "compress-program"],
+            long: &[
+                "key",
+                "output",
+                "field-separator",
+                "temporary-directory",
+                "buffer-size",
+                "compress-program",
+            ],
             ..Spec::default()
         },
     );
@@ -459,11 +496,26 @@ fn grep(call: &Call<'_>) -> Stream {
         call.args,
         &Spec {
             short: "efmABCdDgt",
-            long: &["regexp", "file", "max-count", "include", "exclude", "exclude-dir", "glob", "type"],
+            long: &[
+                "regexp",
+                "file",
+                "max-count",
+                "include",
+                "exclude",
+                "exclude-dir",
+                "glob",
+                "type",
+            ],
             ..Spec::default()
         },
     );
-    if options.surely(&["l", "L", "files-with-matches", "files-without-match", "files"]) {
+    if options.surely(&[
+        "l",
+        "L",
+        "files-with-matches",
+        "files-without-match",
+        "files",
+    ]) {
         let mut paths: Vec<Arg> = options.operands.iter().skip(1).cloned().collect();
         if paths.is_empty() {
             paths.push(Arg::pattern("./*"));

@@ -10,14 +10,32 @@ use bstr::{BString, ByteSlice as _};
 
 /// Returns true for a shell, whose `--help` may belong to its script.
 pub(super) fn knows(name: &str) -> bool {
-    is_shell(name) || matches!(name, "eval" | "source" | "." | "pwsh" | "powershell" | "cmd")
+    is_shell(name)
+        || matches!(
+            name,
+            "eval" | "source" | "." | "pwsh" | "powershell" | "cmd"
+        )
 }
 
 fn is_shell(name: &str) -> bool {
     matches!(
         name,
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ksh93" | "mksh" | "ash" | "fish" | "rbash"
-            | "csh" | "tcsh" | "yash" | "osh" | "nu" | "xonsh" | "elvish"
+        "sh" | "bash"
+            | "zsh"
+            | "dash"
+            | "ksh"
+            | "ksh93"
+            | "mksh"
+            | "ash"
+            | "fish"
+            | "rbash"
+            | "csh"
+            | "tcsh"
+            | "yash"
+            | "osh"
+            | "nu"
+            | "xonsh"
+            | "elvish"
     )
 }
 
@@ -103,9 +121,10 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
             }
             Stream::Nothing
         }
-        "test" | "[" | "let" | "wait" | "jobs" | "bg" | "fg" | "disown" | "hash" | "help" | "history"
-        | "return" | "break" | "continue" | "exit" | "umask" | "ulimit" | "shopt" | "setopt" | "sleep"
-        | "times" | "bind" | "complete" | "compgen" | "enable" | "dirs" | "logout" | "suspend" => {
+        "test" | "[" | "let" | "wait" | "jobs" | "bg" | "fg" | "disown" | "hash" | "help"
+        | "history" | "return" | "break" | "continue" | "exit" | "umask" | "ulimit" | "shopt"
+        | "setopt" | "sleep" | "times" | "bind" | "complete" | "compgen" | "enable" | "dirs"
+        | "logout" | "suspend" => {
             if call.name == "history" && args.iter().any(|arg| arg.text == "-c") {
                 walk.mark(Level::Confirm, "the shell's history is cleared");
             }
@@ -167,7 +186,11 @@ fn shell(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         },
     );
     let mut operands = options.operands.clone();
-    let with_text = options.has(&["c"]) || options.given.iter().any(|given| given.long && given.name.starts_with("command"));
+    let with_text = options.has(&["c"])
+        || options
+            .given
+            .iter()
+            .any(|given| given.long && given.name.starts_with("command"));
     for path in options.values(&["rcfile", "init-file"]) {
         if let Stream::Text(text) = walk.read_path(path) {
             let _ = walk.run_child(text.as_bstr(), &Stream::Unknown);
@@ -211,7 +234,10 @@ fn shell(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
             // A terminal, or what another program wrote.
             Stream::Unknown | Stream::Paths(_) => {
                 if walk.piped() {
-                    walk.opaque(Level::MustAsk, format!("{} runs what another program writes", call.name));
+                    walk.opaque(
+                        Level::MustAsk,
+                        format!("{} runs what another program writes", call.name),
+                    );
                 }
                 Stream::Unknown
             }
@@ -234,7 +260,14 @@ fn shell(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         Stream::Nothing => Stream::Nothing,
         Stream::Unknown | Stream::Paths(_) => {
             if path.text.starts_with(b"/dev/fd/") || path.text == "/dev/stdin" || path.text == "-" {
-                return shell(walk, &Call { name: call.name, args: &[], input: call.input });
+                return shell(
+                    walk,
+                    &Call {
+                        name: call.name,
+                        args: &[],
+                        input: call.input,
+                    },
+                );
             }
             script_made(walk, &path);
             Stream::Unknown
@@ -262,11 +295,13 @@ pub(super) fn run_file(walk: &mut Walk<'_>, path: &str, call: &Call<'_>) -> Stre
     let first = text.lines().next().unwrap_or_default();
     let shebang = first.starts_with(b"#!");
     let is_shell_script = shebang
-        && [&b"sh"[..], b"bash", b"zsh", b"dash", b"ksh"].iter().any(|shell| {
-            first
-                .split(|byte| matches!(byte, b'/' | b' '))
-                .any(|word| word == *shell)
-        });
+        && [&b"sh"[..], b"bash", b"zsh", b"dash", b"ksh"]
+            .iter()
+            .any(|shell| {
+                first
+                    .split(|byte| matches!(byte, b'/' | b' '))
+                    .any(|word| word == *shell)
+            });
     if is_shell_script {
         let scope = walk.scope.clone();
         walk.scope.positional = call.args.to_vec();
@@ -323,15 +358,28 @@ fn read(walk: &mut Walk<'_>, call: &Call<'_>) {
         }
         _ => Value::One(Arg::unknown()),
     };
-    let mut names: Vec<BString> = options.operands.iter().map(|arg| arg.text.clone()).collect();
-    names.extend(options.values(&["a"]).into_iter().map(|arg| arg.text.clone()));
+    let mut names: Vec<BString> = options
+        .operands
+        .iter()
+        .map(|arg| arg.text.clone())
+        .collect();
+    names.extend(
+        options
+            .values(&["a"])
+            .into_iter()
+            .map(|arg| arg.text.clone()),
+    );
     if names.is_empty() {
         names.push("REPLY".into());
         names.push("MAPFILE".into());
     }
     let single = names.len() == 1;
     for name in names {
-        let value = if single { value.clone() } else { Value::One(Arg::unknown()) };
+        let value = if single {
+            value.clone()
+        } else {
+            Value::One(Arg::unknown())
+        };
         walk.scope.assign(name.as_bstr(), value);
     }
 }
@@ -340,14 +388,24 @@ fn powershell(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     let mut rest = call.args.iter();
     while let Some(arg) = rest.next() {
         let lower = arg.text.to_ascii_lowercase();
-        if lower.starts_with(b"-e") && b"-encodedcommand".starts_with(lower.as_slice()) && lower.len() > 1 {
-            let decoded = rest.next().and_then(|arg| super::printing::decode64(&arg.text));
+        if lower.starts_with(b"-e")
+            && b"-encodedcommand".starts_with(lower.as_slice())
+            && lower.len() > 1
+        {
+            let decoded = rest
+                .next()
+                .and_then(|arg| super::printing::decode64(&arg.text));
             let Some(text) = decoded else {
                 walk.opaque(Level::MustAsk, "the command is encoded");
                 return Stream::Unknown;
             };
             // UTF-16, little end first.
-            let text: BString = text.iter().copied().filter(|byte| *byte != 0).collect::<Vec<_>>().into();
+            let text: BString = text
+                .iter()
+                .copied()
+                .filter(|byte| *byte != 0)
+                .collect::<Vec<_>>()
+                .into();
             return walk.run_child(text.as_bstr(), call.input);
         }
         if lower.starts_with(b"-c") {

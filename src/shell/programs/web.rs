@@ -10,12 +10,51 @@ use bstr::{BString, ByteSlice as _};
 const CURL: Spec = Spec {
     short: "AbcCdDeEFhHKmoPQrTuUwxXyYzt",
     long: &[
-        "user-agent", "cookie", "cookie-jar", "data", "data-raw", "data-binary", "data-ascii",
-        "data-urlencode", "json", "dump-header", "referer", "cert", "form", "form-string", "header",
-        "config", "max-time", "output", "output-dir", "quote", "range", "upload-file", "user",
-        "proxy-user", "write-out", "proxy", "request", "url", "retry", "connect-timeout", "cacert",
-        "key", "resolve", "interface", "limit-rate", "retry-delay", "max-redirs", "stderr", "trace",
-        "trace-ascii", "unix-socket", "variable", "oauth2-bearer", "aws-sigv4", "request-target",
+        "user-agent",
+        "cookie",
+        "cookie-jar",
+        "data",
+        "data-raw",
+        "data-binary",
+        "data-ascii",
+        "data-urlencode",
+        "json",
+        "dump-header",
+        "referer",
+        "cert",
+        "form",
+        "form-string",
+        "header",
+        "config",
+        "max-time",
+        "output",
+        "output-dir",
+        "quote",
+        "range",
+        "upload-file",
+        "user",
+        "proxy-user",
+        "write-out",
+        "proxy",
+        "request",
+        "url",
+        "retry",
+        "connect-timeout",
+        "cacert",
+        "key",
+        "resolve",
+        "interface",
+        "limit-rate",
+        "retry-delay",
+        "max-redirs",
+        "stderr",
+        "trace",
+        "trace-ascii",
+        "unix-socket",
+        "variable",
+        "oauth2-bearer",
+        "aws-sigv4",
+        "request-target",
     ],
     stuck: "",
     stops: false,
@@ -29,7 +68,14 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         "wget" | "wget2" => wget(walk, call),
         "http" | "https" | "xh" | "xhs" => httpie(walk, call),
         "aria2c" | "axel" => {
-            let options = Options::read(call.args, &Spec { short: "odix", long: &["out", "dir"], ..Spec::default() });
+            let options = Options::read(
+                call.args,
+                &Spec {
+                    short: "odix",
+                    long: &["out", "dir"],
+                    ..Spec::default()
+                },
+            );
             if let Some(path) = options.value(&["o", "out"]).cloned() {
                 walk.download_to(&path);
                 walk.file(PathOp::Make, &path);
@@ -41,7 +87,9 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
             let mut words = call.args.iter();
             while let Some(word) = words.next() {
                 if word.text.eq_ignore_ascii_case(b"-method") {
-                    delete = words.next().is_some_and(|word| word.text.eq_ignore_ascii_case(b"delete"));
+                    delete = words
+                        .next()
+                        .is_some_and(|word| word.text.eq_ignore_ascii_case(b"delete"));
                 }
             }
             if delete {
@@ -75,14 +123,22 @@ fn curl(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     let mut urls: Vec<&Arg> = options.operands.iter().collect();
     urls.extend(options.values(&["url"]));
     let data = options.values(&[
-        "d", "data", "data-raw", "data-binary", "data-ascii", "data-urlencode", "json",
+        "d",
+        "data",
+        "data-raw",
+        "data-binary",
+        "data-ascii",
+        "data-urlencode",
+        "json",
     ]);
     let mut body = BString::default();
     for part in data {
         body.extend_from_slice(&part.text);
         body.push(b' ');
     }
-    let method = options.value(&["X", "request"]).map(|arg| arg.word().to_ascii_uppercase());
+    let method = options
+        .value(&["X", "request"])
+        .map(|arg| arg.word().to_ascii_uppercase());
     if let Some(method) = &method {
         request(walk, method, call.args, &body);
     } else if !body.is_empty() {
@@ -90,7 +146,11 @@ fn curl(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     }
     for command in options.values(&["Q", "quote"]) {
         let upper = command.text.to_ascii_uppercase();
-        if upper.starts_with(b"DELE") || upper.starts_with(b"RMD") || upper.starts_with(b"-DELE") || upper.starts_with(b"RM ") {
+        if upper.starts_with(b"DELE")
+            || upper.starts_with(b"RMD")
+            || upper.starts_with(b"-DELE")
+            || upper.starts_with(b"RM ")
+        {
             walk.note(DeedKind::System {
                 class: SystemClass::Irreversible,
                 why: "a file on a server is deleted".to_owned(),
@@ -98,8 +158,20 @@ fn curl(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         }
     }
     let local = urls.iter().any(|url| local(url));
-    let answer = if local { Stream::Unknown } else { Stream::Remote };
-    for path in options.values(&["D", "dump-header", "c", "cookie-jar", "trace", "trace-ascii", "stderr"]) {
+    let answer = if local {
+        Stream::Unknown
+    } else {
+        Stream::Remote
+    };
+    for path in options.values(&[
+        "D",
+        "dump-header",
+        "c",
+        "cookie-jar",
+        "trace",
+        "trace-ascii",
+        "stderr",
+    ]) {
         if path.text != "-" {
             walk.file(PathOp::Replace, path);
         }
@@ -131,7 +203,9 @@ fn curl(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
 
 fn local(url: &Arg) -> bool {
     let text = url.text.as_slice();
-    let host = text.find("://").map_or(text, |at| text.get(at + 3..).unwrap_or_default());
+    let host = text
+        .find("://")
+        .map_or(text, |at| text.get(at + 3..).unwrap_or_default());
     text.starts_with(b"file:") || host.starts_with(b"localhost") || host.starts_with(b"127.0.0.1")
 }
 
@@ -152,17 +226,30 @@ fn request(walk: &mut Walk<'_>, method: &str, args: &[Arg], body: &BString) {
         whole.push(' ');
     }
     let lower = body.to_str_lossy().to_ascii_lowercase();
-    let flat: String = lower.chars().filter(|letter| !letter.is_whitespace() && *letter != '"').collect();
+    let flat: String = lower
+        .chars()
+        .filter(|letter| !letter.is_whitespace() && *letter != '"')
+        .collect();
     let why = if method == "DELETE" {
         Some("a server is told to delete something")
-    } else if ["_delete_by_query", "/_purge", "purge_cache", "/delete_all", "/destroy", "_all/delete", "/actions/delete", "flushall"]
-        .iter()
-        .any(|word| whole.contains(word))
+    } else if [
+        "_delete_by_query",
+        "/_purge",
+        "purge_cache",
+        "/delete_all",
+        "/destroy",
+        "_all/delete",
+        "/actions/delete",
+        "flushall",
+    ]
+    .iter()
+    .any(|word| whole.contains(word))
     {
         Some("a server is told to delete or purge something")
     } else if flat.contains("purge_everything")
         || flat.contains("method:delete")
-        || flat.contains("mutation") && (flat.contains("delete") || flat.contains("destroy") || flat.contains("remove"))
+        || flat.contains("mutation")
+            && (flat.contains("delete") || flat.contains("destroy") || flat.contains("remove"))
         || lower.contains("drop table")
         || lower.contains("drop database")
         || flat.contains("\"remove\"")
@@ -185,14 +272,30 @@ fn wget(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         &Spec {
             short: "oaeiBtOTwQPUADIXRlu",
             long: &[
-                "output-document", "output-file", "append-output", "directory-prefix", "header",
-                "user-agent", "post-data", "method", "body-data", "input-file", "tries", "timeout",
-                "user", "password", "referer", "execute",
+                "output-document",
+                "output-file",
+                "append-output",
+                "directory-prefix",
+                "header",
+                "user-agent",
+                "post-data",
+                "method",
+                "body-data",
+                "input-file",
+                "tries",
+                "timeout",
+                "user",
+                "password",
+                "referer",
+                "execute",
             ],
             ..Spec::default()
         },
     );
-    if let Some(method) = options.value(&["method"]).map(|arg| arg.word().to_ascii_uppercase()) {
+    if let Some(method) = options
+        .value(&["method"])
+        .map(|arg| arg.word().to_ascii_uppercase())
+    {
         request(walk, &method, call.args, &BString::default());
     }
     if let Some(path) = options.value(&["o", "output-file"]).cloned() {
@@ -227,7 +330,11 @@ fn httpie(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
             ..Spec::default()
         },
     );
-    if let Some(method) = options.operands.first().map(|arg| arg.word().to_ascii_uppercase()) {
+    if let Some(method) = options
+        .operands
+        .first()
+        .map(|arg| arg.word().to_ascii_uppercase())
+    {
         request(walk, &method, call.args, &BString::default());
     }
     if let Some(path) = options.value(&["o", "output"]).cloned() {

@@ -41,10 +41,11 @@ impl Reader<'_> {
             match self.peek() {
                 None | Some(b'\n' | b';' | b'|' | b'&' | b')') => break,
                 Some(b'(') => {
-                    if simple.words.len() == 1 && simple.assignments.is_empty() {
-                        if let Some(node) = self.definition(&simple.words) {
-                            return node;
-                        }
+                    if simple.words.len() == 1
+                        && simple.assignments.is_empty()
+                        && let Some(node) = self.definition(&simple.words)
+                    {
+                        return node;
                     }
                     // Not the grammar's, yet what is inside would run in some shell.
                     self.at += 1;
@@ -224,9 +225,7 @@ impl Reader<'_> {
         self.blanks();
         let target = self.word();
         let op = match op {
-            RedirectOp::Duplicate if to_file && !names_descriptor(&target) => {
-                RedirectOp::WriteBoth
-            }
+            RedirectOp::Duplicate if to_file && !names_descriptor(&target) => RedirectOp::WriteBoth,
             op => op,
         };
         Some(Redirect {

@@ -8,10 +8,10 @@ use std::rc::Rc;
 impl Reader<'_> {
     /// Reads a compound command, if one starts here.
     pub(super) fn compound(&mut self) -> Option<Node> {
-        if self.starts(b"((") {
-            if let Some(node) = self.arithmetic_command() {
-                return Some(node);
-            }
+        if self.starts(b"((")
+            && let Some(node) = self.arithmetic_command()
+        {
+            return Some(node);
         }
         if self.peek() == Some(b'(') {
             self.at += 1;

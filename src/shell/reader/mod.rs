@@ -6,6 +6,12 @@
 //!
 //! The grammar is bash's (`bash(1)`, "SHELL GRAMMAR"), which contains POSIX's.
 
+#![allow(
+    clippy::match_same_arms,
+    clippy::if_same_then_else,
+    reason = "each token of the grammar stands on its own line"
+)]
+
 mod command;
 mod compound;
 mod word;
@@ -56,17 +62,15 @@ impl<'a> Reader<'a> {
         loop {
             nodes.extend(self.list(&[]));
             self.blanks();
-            match self.peek() {
-                None => break,
-                // A closing token that nothing opened.
-                Some(_) => {
-                    nodes.push(Node::Broken("a closing token that nothing opened"));
-                    let before = self.at;
-                    let _ = self.word();
-                    if self.at == before {
-                        self.at += 1;
-                    }
-                }
+            if self.peek().is_none() {
+                break;
+            }
+            // A closing token that nothing opened.
+            nodes.push(Node::Broken("a closing token that nothing opened"));
+            let before = self.at;
+            let _ = self.word();
+            if self.at == before {
+                self.at += 1;
             }
         }
         if self.overflowed {
@@ -222,7 +226,7 @@ impl<'a> Reader<'a> {
                 _ => {}
             }
             let word = self.next_plain_word();
-            if stops.contains(&word) || (stops.is_empty() && self.stray(word)) {
+            if stops.contains(&word) || (stops.is_empty() && Self::stray(word)) {
                 break;
             }
             let before = self.at;
@@ -244,7 +248,7 @@ impl<'a> Reader<'a> {
         nodes
     }
 
-    fn stray(&self, word: &[u8]) -> bool {
+    fn stray(word: &[u8]) -> bool {
         matches!(
             word,
             b"then" | b"fi" | b"elif" | b"else" | b"do" | b"done" | b"esac" | b"}"
@@ -279,10 +283,10 @@ impl<'a> Reader<'a> {
                 items.push((join, Node::Background(Box::new(last))));
             }
         }
-        if items.len() == 1 {
-            if let Some((_, node)) = items.pop() {
-                return node;
-            }
+        if items.len() == 1
+            && let Some((_, node)) = items.pop()
+        {
+            return node;
         }
         Node::List(items)
     }
@@ -321,10 +325,10 @@ impl<'a> Reader<'a> {
                 break;
             }
         }
-        if stages.len() == 1 {
-            if let Some(node) = stages.pop() {
-                return node;
-            }
+        if stages.len() == 1
+            && let Some(node) = stages.pop()
+        {
+            return node;
         }
         Node::Pipe(stages)
     }

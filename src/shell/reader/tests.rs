@@ -92,7 +92,9 @@ fn a_here_document_in_a_substitution_keeps_its_text() {
         panic!("{body:?}");
     };
     assert_eq!(
-        cat.redirects.first().map(|redirect| redirect.target.clone()),
+        cat.redirects
+            .first()
+            .map(|redirect| redirect.target.clone()),
         Some(vec![Part::Quoted("fix: it's (done)\n".into())])
     );
 }
@@ -105,11 +107,58 @@ fn broken_and_hostile_text_is_read_to_its_end() {
     let ticks = "`".repeat(9_999);
     let cases = "case x in ".repeat(5_000);
     for text in [
-        ")", "a )", "fi", "if", "if a; then", "for", "for x in", "case", "case x in", "a |", "a &&",
-        "<<", "a <<EOF", "'", "\"", "`", "$(", "${", "$((", "((", "[[", "{", "f() {", "a >", "\\",
-        ";;", "&", "|", "<(", "x=(", "a\0b", "\u{1a}", "$'\\x", "a() b() c()", "select", "coproc",
-        "! ! !", "time", "function", "}", "esac", "a;;b", "{a>b", "<<<", ">&", "a(b)c", "done done",
-        &deep, &quotes, &braces, &ticks, &cases,
+        ")",
+        "a )",
+        "fi",
+        "if",
+        "if a; then",
+        "for",
+        "for x in",
+        "case",
+        "case x in",
+        "a |",
+        "a &&",
+        "<<",
+        "a <<EOF",
+        "'",
+        "\"",
+        "`",
+        "$(",
+        "${",
+        "$((",
+        "((",
+        "[[",
+        "{",
+        "f() {",
+        "a >",
+        "\\",
+        ";;",
+        "&",
+        "|",
+        "<(",
+        "x=(",
+        "a\0b",
+        "\u{1a}",
+        "$'\\x",
+        "a() b() c()",
+        "select",
+        "coproc",
+        "! ! !",
+        "time",
+        "function",
+        "}",
+        "esac",
+        "a;;b",
+        "{a>b",
+        "<<<",
+        ">&",
+        "a(b)c",
+        "done done",
+        &deep,
+        &quotes,
+        &braces,
+        &ticks,
+        &cases,
     ] {
         let _ = read(text.as_bytes());
     }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 #[derive(Default)]
 struct Parts {
-    parts: Vec<Part>,
+    done: Vec<Part>,
     bare: Vec<u8>,
     quoted: Vec<u8>,
 }
@@ -25,14 +25,14 @@ impl Parts {
 
     fn end_bare(&mut self) {
         if !self.bare.is_empty() {
-            self.parts
+            self.done
                 .push(Part::Bare(std::mem::take(&mut self.bare).into()));
         }
     }
 
     fn end_quoted(&mut self) {
         if !self.quoted.is_empty() {
-            self.parts
+            self.done
                 .push(Part::Quoted(std::mem::take(&mut self.quoted).into()));
         }
     }
@@ -40,13 +40,13 @@ impl Parts {
     fn push(&mut self, part: Part) {
         self.end_bare();
         self.end_quoted();
-        self.parts.push(part);
+        self.done.push(part);
     }
 
     fn finish(mut self) -> Word {
         self.end_bare();
         self.end_quoted();
-        self.parts
+        self.done
     }
 }
 
@@ -130,9 +130,7 @@ impl Reader<'_> {
                     let rest = self.text.get(self.at..).unwrap_or_default();
                     let end = rest
                         .iter()
-                        .position(|byte| {
-                            !byte.is_ascii_alphanumeric() && !b"_-+.".contains(byte)
-                        })
+                        .position(|byte| !byte.is_ascii_alphanumeric() && !b"_-+.".contains(byte))
                         .unwrap_or(rest.len());
                     let user = rest.get(..end).unwrap_or_default();
                     self.at += end;
@@ -221,7 +219,10 @@ impl Reader<'_> {
     fn digits(&mut self, radix: u32, most: usize) -> u32 {
         let mut value = 0;
         for _ in 0..most {
-            let Some(digit) = self.peek().and_then(|byte| char::from(byte).to_digit(radix)) else {
+            let Some(digit) = self
+                .peek()
+                .and_then(|byte| char::from(byte).to_digit(radix))
+            else {
                 break;
             };
             value = value * radix + digit;
@@ -283,7 +284,10 @@ impl Reader<'_> {
             )),
             b'[' => {
                 // The old form of arithmetic.
-                while self.peek().is_some_and(|byte| byte != b']' && byte != b'\n') {
+                while self
+                    .peek()
+                    .is_some_and(|byte| byte != b']' && byte != b'\n')
+                {
                     self.at += 1;
                 }
                 self.at += 1;
@@ -311,15 +315,15 @@ impl Reader<'_> {
     }
 
     fn parenthesised(&mut self, quoted: bool) -> Part {
-        if self.starts(b"((") {
-            if let Some(end) = self.arithmetic_end(2) {
-                let text = self.text.get(self.at + 2..end).unwrap_or_default();
-                let mut inner = Reader::new(text, self.depth + 1);
-                let parts = inner.double_quoted(None);
-                self.overflowed |= inner.overflowed;
-                self.at = end + 2;
-                return Part::Arithmetic(parts);
-            }
+        if self.starts(b"((")
+            && let Some(end) = self.arithmetic_end(2)
+        {
+            let text = self.text.get(self.at + 2..end).unwrap_or_default();
+            let mut inner = Reader::new(text, self.depth + 1);
+            let parts = inner.double_quoted(None);
+            self.overflowed |= inner.overflowed;
+            self.at = end + 2;
+            return Part::Arithmetic(parts);
         }
         self.at += 1;
         let mut nodes = self.list(&[]);

@@ -14,15 +14,31 @@ impl Git<'_, '_> {
             &Spec {
                 short: "u",
                 long: &[
-                    "set-upstream-to", "contains", "no-contains", "points-at", "sort", "format",
+                    "set-upstream-to",
+                    "contains",
+                    "no-contains",
+                    "points-at",
+                    "sort",
+                    "format",
                 ],
                 ..Spec::default()
             },
         );
         let forced = options.has(&["f", "force"]);
         let lists = options.surely(&[
-            "list", "l", "a", "all", "show-current", "contains", "no-contains", "merged",
-            "no-merged", "points-at", "v", "vv", "verbose",
+            "list",
+            "l",
+            "a",
+            "all",
+            "show-current",
+            "contains",
+            "no-contains",
+            "merged",
+            "no-merged",
+            "points-at",
+            "v",
+            "vv",
+            "verbose",
         ]);
         if options.has(&["D"]) || options.has(&["d", "delete"]) {
             self.note(Act::DropBranches {
@@ -61,8 +77,16 @@ impl Git<'_, '_> {
             &Spec {
                 short: "mFu",
                 long: &[
-                    "message", "file", "local-user", "cleanup", "contains", "no-contains",
-                    "points-at", "sort", "format", "trailer",
+                    "message",
+                    "file",
+                    "local-user",
+                    "cleanup",
+                    "contains",
+                    "no-contains",
+                    "points-at",
+                    "sort",
+                    "format",
+                    "trailer",
                 ],
                 ..Spec::default()
             },
@@ -134,7 +158,7 @@ impl Git<'_, '_> {
                     name: Arg::known(*name),
                     target: Some(Arg::known(*to)),
                 }),
-                [b"symref-update", name, ..] | [b"symref-delete", name, ..] => {
+                [b"symref-update" | b"symref-delete", name, ..] => {
                     let why = format!("{} is changed", name.to_str_lossy());
                     self.does(GitClass::History, why);
                 }
@@ -205,7 +229,8 @@ impl Git<'_, '_> {
 
     pub(super) fn replace(&mut self, args: &[Arg]) {
         let options = Options::read(args, &Spec::default());
-        if options.surely(&["l", "list"]) || options.given.is_empty() && options.operands.is_empty() {
+        if options.surely(&["l", "list"]) || options.given.is_empty() && options.operands.is_empty()
+        {
             self.note(Act::Read);
         } else {
             self.does(

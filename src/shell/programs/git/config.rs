@@ -41,9 +41,12 @@ fn runs(key: &str) -> bool {
     ) || key.starts_with("pager.")
         || (key.starts_with("diff.") && (key.ends_with(".command") || key.ends_with(".textconv")))
         || (key.starts_with("filter.")
-            && (key.ends_with(".clean") || key.ends_with(".smudge") || key.ends_with(".process")))
+            && ([".clean", ".smudge", ".process"]
+                .iter()
+                .any(|end| key.ends_with(end))))
         || (key.starts_with("merge.") && key.ends_with(".driver"))
-        || (key.starts_with("difftool.") || key.starts_with("mergetool.")) && key.ends_with(".cmd")
+        || (key.starts_with("difftool.") || key.starts_with("mergetool."))
+            && key.strip_suffix(".cmd").is_some()
 }
 
 /// Returns true for a setting that decides whether hooks run, or makes git read other settings.
@@ -62,7 +65,8 @@ impl Git<'_, '_> {
                 self.bypass(format!("{key} is overridden for this command"));
             }
             if key == "include.path" || key.starts_with("includeif.") {
-                self.walk.opaque(Level::Confirm, "settings come from another file");
+                self.walk
+                    .opaque(Level::Confirm, "settings come from another file");
             }
         }
         for name in COMMANDS {
@@ -80,7 +84,13 @@ impl Git<'_, '_> {
                 || name == "GIT_CONFIG_PARAMETERS"
                     && (value.has_unknown()
                         || value.text.to_str_lossy().to_lowercase().contains("hook"))
-                || matches!(name.as_slice(), b"GIT_CONFIG_GLOBAL" | b"GIT_CONFIG_SYSTEM" | b"GIT_CONFIG" | b"GIT_CONFIG_NOSYSTEM");
+                || matches!(
+                    name.as_slice(),
+                    b"GIT_CONFIG_GLOBAL"
+                        | b"GIT_CONFIG_SYSTEM"
+                        | b"GIT_CONFIG"
+                        | b"GIT_CONFIG_NOSYSTEM"
+                );
             if overrides {
                 self.bypass(format!("{name} overrides settings for this command"));
             }
@@ -88,7 +98,10 @@ impl Git<'_, '_> {
     }
 
     fn run_setting(&mut self, value: &Arg) {
-        if matches!(value.text.as_slice(), b"" | b"true" | b"false" | b":" | b"cat") {
+        if matches!(
+            value.text.as_slice(),
+            b"" | b"true" | b"false" | b":" | b"cat"
+        ) {
             return;
         }
         let mut text = value.text.clone();
@@ -108,8 +121,15 @@ impl Git<'_, '_> {
             },
         );
         if options.surely(&[
-            "get", "get-all", "get-regexp", "get-urlmatch", "get-color", "get-colorbool", "list",
-            "l", "name-only",
+            "get",
+            "get-all",
+            "get-regexp",
+            "get-urlmatch",
+            "get-color",
+            "get-colorbool",
+            "list",
+            "l",
+            "name-only",
         ]) {
             self.note(Act::Read);
             return;
@@ -125,8 +145,14 @@ impl Git<'_, '_> {
             _ => {
                 words.len() > 1
                     || options.has(&[
-                        "unset", "unset-all", "e", "edit", "rename-section", "remove-section",
-                        "add", "replace-all",
+                        "unset",
+                        "unset-all",
+                        "e",
+                        "edit",
+                        "rename-section",
+                        "remove-section",
+                        "add",
+                        "replace-all",
                     ])
             }
         };

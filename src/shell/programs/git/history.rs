@@ -15,8 +15,18 @@ impl Git<'_, '_> {
                 short: "mFcCt",
                 stuck: "uS",
                 long: &[
-                    "message", "file", "author", "date", "template", "cleanup", "fixup", "squash",
-                    "reuse-message", "reedit-message", "trailer", "pathspec-from-file",
+                    "message",
+                    "file",
+                    "author",
+                    "date",
+                    "template",
+                    "cleanup",
+                    "fixup",
+                    "squash",
+                    "reuse-message",
+                    "reedit-message",
+                    "trailer",
+                    "pathspec-from-file",
                 ],
                 ..Spec::default()
             },
@@ -43,7 +53,14 @@ impl Git<'_, '_> {
             &Spec {
                 short: "xsX",
                 stuck: "CS",
-                long: &["exec", "onto", "strategy", "strategy-option", "whitespace", "empty"],
+                long: &[
+                    "exec",
+                    "onto",
+                    "strategy",
+                    "strategy-option",
+                    "whitespace",
+                    "empty",
+                ],
                 ..Spec::default()
             },
         );
@@ -83,7 +100,14 @@ impl Git<'_, '_> {
             &Spec {
                 short: "mFsX",
                 stuck: "S",
-                long: &["message", "file", "strategy", "strategy-option", "mainline", "cleanup"],
+                long: &[
+                    "message",
+                    "file",
+                    "strategy",
+                    "strategy-option",
+                    "mainline",
+                    "cleanup",
+                ],
                 ..Spec::default()
             },
         );
@@ -98,7 +122,10 @@ impl Git<'_, '_> {
             };
             self.note(Act::Abandon { what });
         } else if options.has(&["quit", "skip"]) {
-            self.tells(GitClass::Discard, "an operation in progress is left or skipped");
+            self.tells(
+                GitClass::Discard,
+                "an operation in progress is left or skipped",
+            );
         } else {
             self.does(GitClass::Commit, format!("git {name} makes commits"));
         }
@@ -106,16 +133,32 @@ impl Git<'_, '_> {
 
     pub(super) fn filter_branch(&mut self, args: &[Arg]) {
         let filters = [
-            "setup", "subdirectory-filter", "env-filter", "tree-filter", "index-filter",
-            "parent-filter", "msg-filter", "commit-filter", "tag-name-filter", "original",
+            "setup",
+            "subdirectory-filter",
+            "env-filter",
+            "tree-filter",
+            "index-filter",
+            "parent-filter",
+            "msg-filter",
+            "commit-filter",
+            "tag-name-filter",
+            "original",
         ];
         let options = Options::read(
             args,
             &Spec {
                 short: "d",
                 long: &[
-                    "setup", "subdirectory-filter", "env-filter", "tree-filter", "index-filter",
-                    "parent-filter", "msg-filter", "commit-filter", "tag-name-filter", "original",
+                    "setup",
+                    "subdirectory-filter",
+                    "env-filter",
+                    "tree-filter",
+                    "index-filter",
+                    "parent-filter",
+                    "msg-filter",
+                    "commit-filter",
+                    "tag-name-filter",
+                    "original",
                     "state-branch",
                 ],
                 ..Spec::default()
@@ -164,7 +207,10 @@ impl Git<'_, '_> {
                 self.walk.scope = scope;
             }
             Some("log" | "visualize" | "view" | "terms" | "help") | None => self.note(Act::Read),
-            _ => self.tells(GitClass::Read, "another commit is checked out, changes are kept"),
+            _ => self.tells(
+                GitClass::Read,
+                "another commit is checked out, changes are kept",
+            ),
         }
     }
 
@@ -204,7 +250,10 @@ impl Git<'_, '_> {
     pub(super) fn foreign(&mut self, name: &str, args: &[Arg]) {
         match (name, args.first().map(Arg::word)) {
             ("svn", Some("dcommit" | "set-tree" | "branch" | "tag")) | ("p4", Some("submit")) => {
-                self.does(GitClass::History, "commits are sent to another server and rewritten");
+                self.does(
+                    GitClass::History,
+                    "commits are sent to another server and rewritten",
+                );
             }
             ("svn", Some("reset" | "gc")) => {
                 self.does(GitClass::History, "fetched revisions are undone");
@@ -223,10 +272,12 @@ impl Git<'_, '_> {
     pub(super) fn credential(&mut self, args: &[Arg]) {
         match args.iter().find(|arg| !arg.is_option()).map(Arg::word) {
             Some("reject" | "erase" | "exit") => {
-                self.walk.mark(Level::MustAsk, "stored credentials are erased");
+                self.walk
+                    .mark(Level::MustAsk, "stored credentials are erased");
             }
             Some("fill" | "get") => {
-                self.walk.mark(Level::Confirm, "a stored password is printed");
+                self.walk
+                    .mark(Level::Confirm, "a stored password is printed");
             }
             Some("approve" | "store") => {
                 self.walk.mark(Level::Confirm, "a password is stored");

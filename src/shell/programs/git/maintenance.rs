@@ -10,7 +10,15 @@ impl Git<'_, '_> {
         let options = Options::read(
             args,
             &Spec {
-                long: &["expire", "schedule", "task", "max-pack-size", "window", "depth", "filter-to"],
+                long: &[
+                    "expire",
+                    "schedule",
+                    "task",
+                    "max-pack-size",
+                    "window",
+                    "depth",
+                    "filter-to",
+                ],
                 ..Spec::default()
             },
         );
@@ -28,7 +36,10 @@ impl Git<'_, '_> {
                         "objects that nothing reaches are deleted at once, dropped commits with them",
                     );
                 } else {
-                    self.tells(GitClass::Read, "objects are packed, old unreachable ones expire");
+                    self.tells(
+                        GitClass::Read,
+                        "objects are packed, old unreachable ones expire",
+                    );
                 }
             }
             "prune" => {

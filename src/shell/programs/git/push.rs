@@ -13,7 +13,13 @@ impl Git<'_, '_> {
             args,
             &Spec {
                 short: "o",
-                long: &["push-option", "repo", "receive-pack", "exec", "recurse-submodules"],
+                long: &[
+                    "push-option",
+                    "repo",
+                    "receive-pack",
+                    "exec",
+                    "recurse-submodules",
+                ],
                 ..Spec::default()
             },
         );
@@ -26,7 +32,9 @@ impl Git<'_, '_> {
         }
         for command in options.values(&["receive-pack", "exec"]) {
             let text = command.text.clone();
-            let _ = self.walk.run_child(text.as_bstr(), &crate::shell::walk::Stream::Unknown);
+            let _ = self
+                .walk
+                .run_child(text.as_bstr(), &crate::shell::walk::Stream::Unknown);
         }
         let refspecs = options.operands.get(1..).unwrap_or_default();
         let leased = options
@@ -51,10 +59,16 @@ impl Git<'_, '_> {
             );
         }
         if options.has(&["prune"]) {
-            self.does(GitClass::History, "remote branches without a local one are deleted");
+            self.does(
+                GitClass::History,
+                "remote branches without a local one are deleted",
+            );
         }
         if forced || plus.is_some() {
-            self.does(GitClass::History, "commits on the remote are dropped by force");
+            self.does(
+                GitClass::History,
+                "commits on the remote are dropped by force",
+            );
         } else if leased {
             self.tells(
                 GitClass::History,
@@ -141,7 +155,9 @@ impl Git<'_, '_> {
     fn upload_pack(&mut self, options: &Options) {
         for command in options.values(&["upload-pack", "exec"]) {
             let text = command.text.clone();
-            let _ = self.walk.run_child(text.as_bstr(), &crate::shell::walk::Stream::Unknown);
+            let _ = self
+                .walk
+                .run_child(text.as_bstr(), &crate::shell::walk::Stream::Unknown);
         }
     }
 
@@ -151,9 +167,22 @@ impl Git<'_, '_> {
             &Spec {
                 short: "objcu",
                 long: &[
-                    "origin", "branch", "revision", "upload-pack", "reference",
-                    "reference-if-able", "separate-git-dir", "depth", "config", "jobs", "filter",
-                    "template", "shallow-since", "shallow-exclude", "server-option", "bundle-uri",
+                    "origin",
+                    "branch",
+                    "revision",
+                    "upload-pack",
+                    "reference",
+                    "reference-if-able",
+                    "separate-git-dir",
+                    "depth",
+                    "config",
+                    "jobs",
+                    "filter",
+                    "template",
+                    "shallow-since",
+                    "shallow-exclude",
+                    "server-option",
+                    "bundle-uri",
                 ],
                 ..Spec::default()
             },
@@ -195,8 +224,17 @@ fn fetch_options(args: &[Arg]) -> Options {
         &Spec {
             short: "josX",
             long: &[
-                "depth", "deepen", "shallow-since", "shallow-exclude", "jobs", "refmap",
-                "server-option", "upload-pack", "negotiation-tip", "filter", "strategy",
+                "depth",
+                "deepen",
+                "shallow-since",
+                "shallow-exclude",
+                "jobs",
+                "refmap",
+                "server-option",
+                "upload-pack",
+                "negotiation-tip",
+                "filter",
+                "strategy",
                 "strategy-option",
             ],
             ..Spec::default()

@@ -107,8 +107,12 @@ impl Git<'_, '_> {
             &Spec {
                 short: "b",
                 long: &[
-                    "initial-branch", "template", "separate-git-dir", "object-format",
-                    "ref-format", "shared",
+                    "initial-branch",
+                    "template",
+                    "separate-git-dir",
+                    "object-format",
+                    "ref-format",
+                    "shared",
                 ],
                 ..Spec::default()
             },

@@ -24,11 +24,20 @@ impl Git<'_, '_> {
     pub(super) fn checkout(&mut self, args: &[Arg]) {
         let spec = Spec {
             short: "bBtU",
-            long: &["orphan", "conflict", "pathspec-from-file", "unified", "inter-hunk-context"],
+            long: &[
+                "orphan",
+                "conflict",
+                "pathspec-from-file",
+                "unified",
+                "inter-hunk-context",
+            ],
             ..Spec::default()
         };
         // `-t` takes its value only in the long form.
-        let spec = Spec { short: "bBU", ..spec };
+        let spec = Spec {
+            short: "bBU",
+            ..spec
+        };
         let options = Options::read(args, &spec);
         if let Some(name) = options.value(&["B"]).cloned() {
             let target = options.operands.first().cloned();
@@ -36,7 +45,10 @@ impl Git<'_, '_> {
         }
         let forced = options.has(&["f", "force"]);
         if options.surely(&["p", "patch"]) {
-            self.does(GitClass::Discard, "hunks of local changes are dropped by choice");
+            self.does(
+                GitClass::Discard,
+                "hunks of local changes are dropped by choice",
+            );
             return;
         }
         if options.has(&["pathspec-from-file"]) {
@@ -65,7 +77,11 @@ impl Git<'_, '_> {
         match options.dashes {
             Some(before) if options.operands.len() > before => {
                 let paths = options.operands.get(before..).unwrap_or_default().to_vec();
-                let source = options.operands.get(..before).and_then(<[_]>::first).cloned();
+                let source = options
+                    .operands
+                    .get(..before)
+                    .and_then(<[_]>::first)
+                    .cloned();
                 self.note(Act::Restore {
                     paths,
                     index: source.is_some(),
@@ -146,7 +162,10 @@ impl Git<'_, '_> {
                 careful: false,
             });
         } else {
-            self.tells(GitClass::Read, "another branch is checked out, local changes are kept");
+            self.tells(
+                GitClass::Read,
+                "another branch is checked out, local changes are kept",
+            );
         }
     }
 
@@ -162,7 +181,10 @@ impl Git<'_, '_> {
         let staged = options.surely(&["S", "staged"]);
         let worktree = options.has(&["W", "worktree"]) || !staged;
         if options.surely(&["p", "patch"]) {
-            self.does(GitClass::Discard, "hunks of local changes are dropped by choice");
+            self.does(
+                GitClass::Discard,
+                "hunks of local changes are dropped by choice",
+            );
             return;
         }
         let paths = if options.has(&["pathspec-from-file"]) {
@@ -175,7 +197,10 @@ impl Git<'_, '_> {
             return;
         }
         if staged && !worktree {
-            self.tells(GitClass::Stage, "changes are taken out of the index, files keep them");
+            self.tells(
+                GitClass::Stage,
+                "changes are taken out of the index, files keep them",
+            );
             return;
         }
         self.note(Act::Restore {
@@ -221,7 +246,10 @@ impl Git<'_, '_> {
                 careful: true,
             });
         } else if paths || options.surely(&["p", "patch"]) || options.has(&["pathspec-from-file"]) {
-            self.tells(GitClass::Stage, "changes are taken out of the index, files keep them");
+            self.tells(
+                GitClass::Stage,
+                "changes are taken out of the index, files keep them",
+            );
         } else {
             self.note(Act::MoveHead { target });
         }
@@ -243,7 +271,8 @@ impl Git<'_, '_> {
         let forced = options.has(&["f", "force"])
             || options.has(&["i", "interactive"])
             || self.settings.iter().any(|(key, value)| {
-                key == "clean.requireforce" && matches!(value.text.as_slice(), b"false" | b"0" | b"no")
+                key == "clean.requireforce"
+                    && matches!(value.text.as_slice(), b"false" | b"0" | b"no")
             });
         if !forced {
             self.tells(GitClass::Discard, "git refuses to clean without -f");
@@ -311,7 +340,13 @@ impl Git<'_, '_> {
             args,
             &Spec {
                 short: "Cp",
-                long: &["directory", "exclude", "include", "whitespace", "build-fake-ancestor"],
+                long: &[
+                    "directory",
+                    "exclude",
+                    "include",
+                    "whitespace",
+                    "build-fake-ancestor",
+                ],
                 ..Spec::default()
             },
         );
@@ -351,9 +386,15 @@ impl Git<'_, '_> {
                 careful: false,
             });
         } else if options.has(&["m"]) && options.has(&["u"]) {
-            self.tells(GitClass::Discard, "the worktree follows another tree, local changes are kept");
+            self.tells(
+                GitClass::Discard,
+                "the worktree follows another tree, local changes are kept",
+            );
         } else if options.has(&["empty", "reset"]) || !options.has(&["m", "prefix"]) {
-            self.does(GitClass::Discard, "the index is replaced, with what is staged in it");
+            self.does(
+                GitClass::Discard,
+                "the index is replaced, with what is staged in it",
+            );
         } else {
             self.does(GitClass::Stage, "a tree is read into the index");
         }
@@ -368,7 +409,10 @@ impl Git<'_, '_> {
             },
         );
         if options.value(&["prefix"]).is_some() {
-            self.tells(GitClass::Read, "tracked files are written to another directory");
+            self.tells(
+                GitClass::Read,
+                "tracked files are written to another directory",
+            );
         } else if options.has(&["f", "force"]) {
             let paths = if options.has(&["a", "all"]) {
                 everything()
@@ -392,8 +436,13 @@ impl Git<'_, '_> {
         let options = Options::read(args, &Spec::default());
         if options.has(&["assume-unchanged", "skip-worktree"]) {
             self.tells(GitClass::Stage, "git stops seeing changes of these files");
-        } else if options.surely(&["refresh", "really-refresh", "q", "fsmonitor", "untracked-cache"])
-            && options.operands.is_empty()
+        } else if options.surely(&[
+            "refresh",
+            "really-refresh",
+            "q",
+            "fsmonitor",
+            "untracked-cache",
+        ]) && options.operands.is_empty()
         {
             self.note(Act::Read);
         } else {
@@ -407,7 +456,11 @@ impl Git<'_, '_> {
                 GitClass::Read,
                 "files outside the sparse definition leave the worktree, changed ones stay",
             ),
-            Some("clean") if !args.iter().any(|arg| arg.text == "-n" || arg.text == "--dry-run") => {
+            Some("clean")
+                if !args
+                    .iter()
+                    .any(|arg| arg.text == "-n" || arg.text == "--dry-run") =>
+            {
                 self.does(
                     GitClass::Discard,
                     "files outside the sparse definition are deleted",
@@ -445,7 +498,10 @@ impl Git<'_, '_> {
                     self.file(PathOp::Make, path);
                 }
                 if options.has(&["f", "force"]) {
-                    self.tells(GitClass::Stage, "a worktree is added though its branch is in use");
+                    self.tells(
+                        GitClass::Stage,
+                        "a worktree is added though its branch is in use",
+                    );
                 }
             }
             Some("prune") if !options.surely(&["n", "dry-run"]) => self.tells(

@@ -12,83 +12,225 @@ const D: &str = "docker|podman|nerdctl|finch";
 
 /// The rows.
 pub(super) const ROWS: &[Row] = &[
-    kills(D, "system prune", "unused containers, networks, images and maybe volumes are deleted"),
-    kills(D, "volume prune", "volumes that no container uses are deleted with their data"),
+    kills(
+        D,
+        "system prune",
+        "unused containers, networks, images and maybe volumes are deleted",
+    ),
+    kills(
+        D,
+        "volume prune",
+        "volumes that no container uses are deleted with their data",
+    ),
     kills(D, "volume rm|remove", "volumes are deleted with their data"),
-    kills(D, "image|images|builder|buildx prune", "images or build caches are deleted"),
-    kills(D, "container prune", "stopped containers are deleted with what is written in them"),
+    kills(
+        D,
+        "image|images|builder|buildx prune",
+        "images or build caches are deleted",
+    ),
+    kills(
+        D,
+        "container prune",
+        "stopped containers are deleted with what is written in them",
+    ),
     kills(D, "network prune", "networks are deleted"),
-    kills(D, "rm", "containers are deleted with what is written in them").with("-f --force -v --volumes"),
-    kills(D, "container rm|remove", "containers are deleted with what is written in them").with("-f --force -v --volumes"),
-    kills(D, "pod|machine|secret|swarm|stack|service|node|context|config rm|remove|leave", "a part of the installation is deleted"),
-    kills(D, "compose down", "volumes or images are deleted with the services").with("-v --volumes --rmi"),
+    kills(
+        D,
+        "rm",
+        "containers are deleted with what is written in them",
+    )
+    .with("-f --force -v --volumes"),
+    kills(
+        D,
+        "container rm|remove",
+        "containers are deleted with what is written in them",
+    )
+    .with("-f --force -v --volumes"),
+    kills(
+        D,
+        "pod|machine|secret|swarm|stack|service|node|context|config rm|remove|leave",
+        "a part of the installation is deleted",
+    ),
+    kills(
+        D,
+        "compose down",
+        "volumes or images are deleted with the services",
+    )
+    .with("-v --volumes --rmi"),
     kills(D, "compose rm", "containers are deleted with their volumes").with("-v -f --force"),
     kills(D, "rmi", "images are deleted by force").with("-f --force"),
     kills(D, "image rm|remove", "images are deleted by force").with("-f --force"),
     kills(D, "machine|system reset", "everything is reset"),
     tells(D, "rm", "stopped containers are deleted"),
     tells(D, "container rm|remove", "stopped containers are deleted"),
-    tells(D, "rmi", "images are deleted; they can be pulled or built again"),
-    tells(D, "image rm|remove", "images are deleted; they can be pulled or built again"),
+    tells(
+        D,
+        "rmi",
+        "images are deleted; they can be pulled or built again",
+    ),
+    tells(
+        D,
+        "image rm|remove",
+        "images are deleted; they can be pulled or built again",
+    ),
     asks(D, "network rm|remove", "networks are deleted"),
     asks(D, "kill", "containers are killed"),
-    kills("docker-compose|podman-compose", "down", "volumes or images are deleted with the services").with("-v --volumes --rmi"),
-    kills("docker-compose|podman-compose", "rm", "containers are deleted with their volumes").with("-v -f --force"),
-    kills("ctr|crictl", "rm|rmi|rmp|delete|images|containers rm|delete|remove", "containers or images are deleted"),
-    kills("crictl", "rm|rmi|rmp", "containers, pods or images are deleted"),
-    kills("buildah", "rm|rmi|prune", "containers or images are deleted"),
+    kills(
+        "docker-compose|podman-compose",
+        "down",
+        "volumes or images are deleted with the services",
+    )
+    .with("-v --volumes --rmi"),
+    kills(
+        "docker-compose|podman-compose",
+        "rm",
+        "containers are deleted with their volumes",
+    )
+    .with("-v -f --force"),
+    kills(
+        "ctr|crictl",
+        "rm|rmi|rmp|delete|images|containers rm|delete|remove",
+        "containers or images are deleted",
+    ),
+    kills(
+        "crictl",
+        "rm|rmi|rmp",
+        "containers, pods or images are deleted",
+    ),
+    kills(
+        "buildah",
+        "rm|rmi|prune",
+        "containers or images are deleted",
+    ),
     kills("lxc|incus", "delete|rm", "containers are deleted"),
-    kills("lxc|incus", "storage|image|volume|network|profile|project delete", "storage, images or settings are deleted"),
+    kills(
+        "lxc|incus",
+        "storage|image|volume|network|profile|project delete",
+        "storage, images or settings are deleted",
+    ),
     kills("lxc-destroy", "", "a container is deleted"),
     kills("machinectl", "remove|clean", "machines' images are deleted"),
     kills("vagrant", "destroy", "virtual machines are deleted"),
-    kills("vagrant", "box|snapshot remove|delete", "boxes or snapshots are deleted"),
-    kills("virsh", "undefine|destroy|vol-delete|pool-delete|snapshot-delete|vol-wipe", "virtual machines or their disks are deleted"),
-    kills("VBoxManage|vboxmanage", "unregistervm|closemedium", "virtual machines or disks are deleted").with("--delete"),
-    kills("VBoxManage|vboxmanage", "snapshot * delete", "snapshots are deleted"),
+    kills(
+        "vagrant",
+        "box|snapshot remove|delete",
+        "boxes or snapshots are deleted",
+    ),
+    kills(
+        "virsh",
+        "undefine|destroy|vol-delete|pool-delete|snapshot-delete|vol-wipe",
+        "virtual machines or their disks are deleted",
+    ),
+    kills(
+        "VBoxManage|vboxmanage",
+        "unregistervm|closemedium",
+        "virtual machines or disks are deleted",
+    )
+    .with("--delete"),
+    kills(
+        "VBoxManage|vboxmanage",
+        "snapshot * delete",
+        "snapshots are deleted",
+    ),
     kills("multipass", "delete|purge", "virtual machines are deleted"),
-    kills("limactl|colima|minikube|kind|k3d|orbctl", "delete|rm", "a virtual machine or cluster is deleted"),
-    kills("kind|k3d", "delete|rm cluster|clusters", "a cluster is deleted"),
-    kills("helm", "uninstall|delete|del|un", "a release is taken down with its objects"),
-    asks("helm", "rollback", "a release goes back to an earlier revision"),
+    kills(
+        "limactl|colima|minikube|kind|k3d|orbctl",
+        "delete|rm",
+        "a virtual machine or cluster is deleted",
+    ),
+    kills(
+        "kind|k3d",
+        "delete|rm cluster|clusters",
+        "a cluster is deleted",
+    ),
+    kills(
+        "helm",
+        "uninstall|delete|del|un",
+        "a release is taken down with its objects",
+    ),
+    asks(
+        "helm",
+        "rollback",
+        "a release goes back to an earlier revision",
+    ),
     asks("helm", "upgrade", "a release is changed by force").with("--force --reset-values"),
     kills("helmfile", "destroy|delete", "releases are taken down"),
     asks("helmfile", "sync|apply", "releases are changed"),
     kills("kustomize", "delete", "cluster objects are deleted"),
     kills("flux", "delete|uninstall", "deployments are taken down"),
-    kills("argocd", "app|appset|cluster|proj|repo delete|rm|remove", "an application, cluster or project is deleted"),
-    asks("argocd", "app rollback|sync", "an application is changed by force or pruned").with("--prune --force --replace"),
+    kills(
+        "argocd",
+        "app|appset|cluster|proj|repo delete|rm|remove",
+        "an application, cluster or project is deleted",
+    ),
+    asks(
+        "argocd",
+        "app rollback|sync",
+        "an application is changed by force or pruned",
+    )
+    .with("--prune --force --replace"),
     kills("istioctl", "uninstall|x", "the mesh is taken down"),
     kills("linkerd|cilium", "uninstall", "the mesh is taken down"),
-    kills("kubeadm", "reset", "a node leaves its cluster and loses its state"),
+    kills(
+        "kubeadm",
+        "reset",
+        "a node leaves its cluster and loses its state",
+    ),
     kills("eksctl", "delete", "a cluster or its parts are deleted"),
     kills("kops", "delete", "a cluster is deleted").with("--yes"),
-    asks("kops", "delete", "a cluster's deletion is prepared"),
+    asks("kops", "delete", "a cluster's deletion is prepared").unless("--yes"),
     kills("rancher", "delete|rm", "objects are deleted"),
     kills("talosctl", "reset|wipe", "a node is wiped"),
-    kills("etcdctl", "del|defrag|role|user delete|remove", "the cluster's own data is deleted"),
+    kills(
+        "etcdctl",
+        "del|defrag|role|user delete|remove",
+        "the cluster's own data is deleted",
+    ),
     kills("etcdctl", "del", "keys are deleted"),
     kills("k9s|stern|kubectx", "delete", "a context is deleted"),
     kills("skaffold", "delete", "deployed objects are deleted"),
-    kills("tilt|devspace|garden", "down|purge|delete", "deployed objects are deleted"),
-    sets("nomad", "node|job|system purge|drain|gc", "jobs or nodes are taken down"),
-    kills("nomad", "job|namespace|volume|var stop|delete|purge|deregister", "jobs, volumes or variables are deleted"),
+    kills(
+        "tilt|devspace|garden",
+        "down|purge|delete",
+        "deployed objects are deleted",
+    ),
+    sets(
+        "nomad",
+        "node|job|system purge|drain|gc",
+        "jobs or nodes are taken down",
+    ),
+    kills(
+        "nomad",
+        "job|namespace|volume|var stop|delete|purge|deregister",
+        "jobs, volumes or variables are deleted",
+    ),
     kills("nomad", "stop", "a job is stopped and purged").with("-purge"),
 ];
 
 /// docker and podman: the tables, commands run in containers, and mounts of our files.
-pub(in crate::shell::programs) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
+pub(in crate::shell::programs) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     let global = Options::read(
         call.args,
         &Spec {
             short: "cHl",
-            long: &["context", "host", "log-level", "config", "connection", "url", "root"],
+            long: &[
+                "context",
+                "host",
+                "log-level",
+                "config",
+                "connection",
+                "url",
+                "root",
+            ],
             stops: true,
             ..Spec::default()
         },
     );
     let mut words = global.operands;
-    if words.first().is_some_and(|word| word.text == "container" || word.text == "compose") {
+    if words
+        .first()
+        .is_some_and(|word| word.text == "container" || word.text == "compose")
+    {
         let inner = words.get(1).map(Arg::word);
         if matches!(inner, Some("run" | "exec" | "create")) {
             words.remove(0);
@@ -98,28 +240,70 @@ pub(in crate::shell::programs) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> O
         Some("run" | "create") => contained(walk, words.get(1..).unwrap_or_default(), true),
         Some("exec") => contained(walk, words.get(1..).unwrap_or_default(), false),
         Some("cp") => {
-            let paths: Vec<&Arg> = words.iter().skip(1).filter(|arg| !arg.is_option()).collect();
-            if let [from, to] = paths.as_slice() {
-                if !to.text.contains(&b':') && to.text != "-" {
-                    super::super::copying::into(walk, from, to, false);
-                }
+            let paths: Vec<&Arg> = words
+                .iter()
+                .skip(1)
+                .filter(|arg| !arg.is_option())
+                .collect();
+            if let [from, to] = paths.as_slice()
+                && !to.text.contains(&b':')
+                && to.text != "-"
+            {
+                super::super::copying::into(walk, from, to, false);
             }
         }
         _ => {
             super::run(walk, call);
         }
     }
-    Some(Stream::Unknown)
+    Stream::Unknown
 }
 
 const RUN: Spec = Spec {
     short: "vepwuhlamcP",
     long: &[
-        "volume", "mount", "env", "env-file", "publish", "workdir", "user", "name", "hostname",
-        "label", "network", "net", "memory", "cpus", "entrypoint", "platform", "add-host", "device",
-        "gpus", "ipc", "pid", "pull", "restart", "runtime", "security-opt", "shm-size", "tmpfs",
-        "ulimit", "volumes-from", "cap-add", "cap-drop", "expose", "log-driver", "log-opt",
-        "stop-signal", "cidfile", "dns", "group-add", "init-path", "detach-keys", "index", "userns",
+        "volume",
+        "mount",
+        "env",
+        "env-file",
+        "publish",
+        "workdir",
+        "user",
+        "name",
+        "hostname",
+        "label",
+        "network",
+        "net",
+        "memory",
+        "cpus",
+        "entrypoint",
+        "platform",
+        "add-host",
+        "device",
+        "gpus",
+        "ipc",
+        "pid",
+        "pull",
+        "restart",
+        "runtime",
+        "security-opt",
+        "shm-size",
+        "tmpfs",
+        "ulimit",
+        "volumes-from",
+        "cap-add",
+        "cap-drop",
+        "expose",
+        "log-driver",
+        "log-opt",
+        "stop-signal",
+        "cidfile",
+        "dns",
+        "group-add",
+        "init-path",
+        "detach-keys",
+        "index",
+        "userns",
     ],
     stuck: "",
     stops: true,
@@ -128,14 +312,27 @@ const RUN: Spec = Spec {
 
 /// Runs what is run in a container; paths below a mount are our own.
 fn contained(walk: &mut Walk<'_>, args: &[Arg], fresh: bool) {
-    let spec = if fresh { RUN } else { Spec { short: "ewu", long: &["env", "env-file", "workdir", "user", "detach-keys", "index"], stops: true, ..Spec::default() } };
+    let spec = if fresh {
+        RUN
+    } else {
+        Spec {
+            short: "ewu",
+            long: &["env", "env-file", "workdir", "user", "detach-keys", "index"],
+            stops: true,
+            ..Spec::default()
+        }
+    };
     let options = Options::read(args, &spec);
     let mut mounts: Vec<(BString, Arg)> = Vec::new();
     for volume in options.values(&["v", "volume"]) {
         let parts: Vec<&[u8]> = volume.text.split_str(":").collect();
         if let [from, to, rest @ ..] = parts.as_slice() {
-            let reads = rest.iter().any(|mode| mode.split_str(",").any(|one| one == b"ro"));
-            let ours = from.contains(&b'/') || from.starts_with(b".") || from.contains(&crate::shell::arg::UNKNOWN);
+            let reads = rest
+                .iter()
+                .any(|mode| mode.split_str(",").any(|one| one == b"ro"));
+            let ours = from.contains(&b'/')
+                || from.starts_with(b".")
+                || from.contains(&crate::shell::arg::UNKNOWN);
             if ours && !reads {
                 mounts.push(((*to).into(), Arg::known(*from)));
             }
@@ -146,11 +343,16 @@ fn contained(walk: &mut Walk<'_>, args: &[Arg], fresh: bool) {
             mount.text.split_str(",").find_map(|field| {
                 let at = field.find_byte(b'=')?;
                 let name = field.get(..at)?.to_str().ok()?;
-                names.contains(&name).then(|| BString::from(field.get(at + 1..).unwrap_or_default()))
+                names
+                    .contains(&name)
+                    .then(|| BString::from(field.get(at + 1..).unwrap_or_default()))
             })
         };
         let bound = mount.text.contains_str("type=bind");
-        let reads = mount.text.split_str(",").any(|one| matches!(one, b"ro" | b"readonly" | b"readonly=true"));
+        let reads = mount
+            .text
+            .split_str(",")
+            .any(|one| matches!(one, b"ro" | b"readonly" | b"readonly=true"));
         if let (true, false, Some(from), Some(to)) = (
             bound,
             reads,
@@ -173,7 +375,9 @@ fn contained(walk: &mut Walk<'_>, args: &[Arg], fresh: bool) {
     if words.is_empty() {
         return;
     }
-    let workdir = options.value(&["w", "workdir"]).map_or_else(|| BString::from("/"), |dir| dir.text.clone());
+    let workdir = options
+        .value(&["w", "workdir"])
+        .map_or_else(|| BString::from("/"), |dir| dir.text.clone());
     let before = walk.script.deeds.len();
     let scope = walk.scope.clone();
     let home = scope.dir.clone();
@@ -199,8 +403,11 @@ fn inside(
     use crate::shell::scope::Dir;
     match &mut deed.kind {
         DeedKind::File { op, path } => {
-            let Dir::Known(place) = deed.dir.join(&Arg { text: path.text.clone(), glob: false, remote: false })
-            else {
+            let Dir::Known(place) = deed.dir.join(&Arg {
+                text: path.text.clone(),
+                glob: false,
+                remote: false,
+            }) else {
                 if !mounts.is_empty() || path.has_unknown() {
                     walk.script.deeds.push(deed);
                 }
@@ -208,28 +415,42 @@ fn inside(
             };
             for (target, source) in mounts {
                 let target = target.trim_end_with(|c| c == '/');
-                let below = place.strip_prefix(target).filter(|rest| rest.is_empty() || rest.starts_with(b"/"));
-                let above = target.strip_prefix(place.as_slice()).is_some_and(|rest| rest.starts_with(b"/") || place == "/");
+                let below = place
+                    .strip_prefix(target)
+                    .filter(|rest| rest.is_empty() || rest.starts_with(b"/"));
+                let above = target
+                    .strip_prefix(place.as_slice())
+                    .is_some_and(|rest| rest.starts_with(b"/") || place == "/");
                 if let Some(below) = below {
                     let mut text = source.text.clone();
                     text.extend_from_slice(below);
                     deed.kind = DeedKind::File {
                         op: op.clone(),
-                        path: Arg { text, glob: path.glob, remote: false },
+                        path: Arg {
+                            text,
+                            glob: path.glob,
+                            remote: false,
+                        },
                     };
                     deed.dir = home.clone();
                     walk.script.deeds.push(deed);
                     return;
                 }
                 if above && matches!(op, PathOp::Delete { recursive: true }) {
-                    deed.kind = DeedKind::File { op: op.clone(), path: source.clone() };
+                    deed.kind = DeedKind::File {
+                        op: op.clone(),
+                        path: source.clone(),
+                    };
                     deed.dir = home.clone();
                     walk.script.deeds.push(deed);
                     return;
                 }
             }
             // What a fresh container writes elsewhere goes with it.
-            if !fresh && matches!(op, PathOp::Delete { .. } | PathOp::Empty | PathOp::Mirror) && !place.starts_with(b"/tmp/") {
+            if !fresh
+                && matches!(op, PathOp::Delete { .. } | PathOp::Empty | PathOp::Mirror)
+                && !place.starts_with(b"/tmp/")
+            {
                 deed.kind = DeedKind::System {
                     class: SystemClass::Irreversible,
                     why: "files are deleted in a running container".to_owned(),
@@ -252,14 +473,39 @@ fn inside(
 }
 
 /// kubectl: verbs on cluster objects, and commands run in a pod.
-pub(in crate::shell::programs) fn cluster(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
+pub(in crate::shell::programs) fn cluster(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     const KUBECTL: Spec = Spec {
         short: "nfkloc",
         long: &[
-            "namespace", "context", "cluster", "kubeconfig", "user", "as", "server", "token",
-            "filename", "kustomize", "selector", "field-selector", "output", "container", "replicas",
-            "timeout", "grace-period", "cascade", "image", "patch", "type", "request-timeout", "dry-run-strategy",
-            "current-replicas", "resource-version", "overrides", "env", "port", "restart",
+            "namespace",
+            "context",
+            "cluster",
+            "kubeconfig",
+            "user",
+            "as",
+            "server",
+            "token",
+            "filename",
+            "kustomize",
+            "selector",
+            "field-selector",
+            "output",
+            "container",
+            "replicas",
+            "timeout",
+            "grace-period",
+            "cascade",
+            "image",
+            "patch",
+            "type",
+            "request-timeout",
+            "dry-run-strategy",
+            "current-replicas",
+            "resource-version",
+            "overrides",
+            "env",
+            "port",
+            "restart",
         ],
         stuck: "",
         stops: false,
@@ -268,10 +514,13 @@ pub(in crate::shell::programs) fn cluster(walk: &mut Walk<'_>, call: &Call<'_>) 
     let options = Options::read(call.args, &KUBECTL);
     let dry = options.given.iter().any(|given| {
         given.name == "dry-run"
-            && given.value.as_ref().is_none_or(|value| !matches!(value.word(), "none" | "false"))
+            && given
+                .value
+                .as_ref()
+                .is_none_or(|value| !matches!(value.word(), "none" | "false"))
     });
     if dry {
-        return Some(Stream::Unknown);
+        return Stream::Unknown;
     }
     let words: Vec<&str> = options.operands.iter().map(Arg::word).collect();
     let destroys = match words.as_slice() {
@@ -281,14 +530,20 @@ pub(in crate::shell::programs) fn cluster(walk: &mut Walk<'_>, call: &Call<'_>) 
             walk.mark(Level::Confirm, "a node stops taking pods");
             None
         }
-        ["replace", ..] if options.has(&["force"]) => Some("cluster objects are deleted and made anew"),
-        ["apply", ..] if options.has(&["prune"]) => Some("cluster objects that no file names are deleted"),
+        ["replace", ..] if options.has(&["force"]) => {
+            Some("cluster objects are deleted and made anew")
+        }
+        ["apply", ..] if options.has(&["prune"]) => {
+            Some("cluster objects that no file names are deleted")
+        }
         ["apply" | "create" | "replace", ..] => {
             walk.mark(Level::Transparent, "cluster objects are written");
             None
         }
         ["scale", ..] => {
-            let zero = options.value(&["replicas"]).is_some_and(|value| value.text == "0");
+            let zero = options
+                .value(&["replicas"])
+                .is_some_and(|value| value.text == "0");
             if zero {
                 Some("all replicas are stopped")
             } else {
@@ -304,7 +559,10 @@ pub(in crate::shell::programs) fn cluster(walk: &mut Walk<'_>, call: &Call<'_>) 
         ["config", verb, ..] if verb.starts_with("delete") || *verb == "unset" => {
             Some("a cluster, context or user is removed from the settings")
         }
-        ["patch" | "edit" | "set" | "label" | "annotate" | "autoscale" | "expose", ..] => {
+        [
+            "patch" | "edit" | "set" | "label" | "annotate" | "autoscale" | "expose",
+            ..,
+        ] => {
             let removes = call.args.iter().any(|arg| {
                 arg.text.contains_str("finalizers") || arg.text.contains_str("\"remove\"")
             });
@@ -346,5 +604,5 @@ pub(in crate::shell::programs) fn cluster(walk: &mut Walk<'_>, call: &Call<'_>) 
             why: why.to_owned(),
         });
     }
-    Some(Stream::Unknown)
+    Stream::Unknown
 }

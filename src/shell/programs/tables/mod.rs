@@ -44,22 +44,50 @@ pub(super) struct Row {
 
 /// A row that destroys.
 pub(super) const fn kills(program: &'static str, words: &'static str, why: &'static str) -> Row {
-    Row { program, words, with: "", unless: "", harm: Harm::Destroys, why }
+    Row {
+        program,
+        words,
+        with: "",
+        unless: "",
+        harm: Harm::Destroys,
+        why,
+    }
 }
 
 /// A row that configures.
 pub(super) const fn sets(program: &'static str, words: &'static str, why: &'static str) -> Row {
-    Row { program, words, with: "", unless: "", harm: Harm::Configures, why }
+    Row {
+        program,
+        words,
+        with: "",
+        unless: "",
+        harm: Harm::Configures,
+        why,
+    }
 }
 
 /// A row at Level 2.
 pub(super) const fn asks(program: &'static str, words: &'static str, why: &'static str) -> Row {
-    Row { program, words, with: "", unless: "", harm: Harm::Asks, why }
+    Row {
+        program,
+        words,
+        with: "",
+        unless: "",
+        harm: Harm::Asks,
+        why,
+    }
 }
 
 /// A row at Level 1.
 pub(super) const fn tells(program: &'static str, words: &'static str, why: &'static str) -> Row {
-    Row { program, words, with: "", unless: "", harm: Harm::Tells, why }
+    Row {
+        program,
+        words,
+        with: "",
+        unless: "",
+        harm: Harm::Tells,
+        why,
+    }
 }
 
 impl Row {
@@ -79,8 +107,18 @@ const FAMILIES: &[&[Row]] = &[containers::ROWS];
 
 /// Options that make any program of a table only show what it would do.
 const DRY: &[&str] = &[
-    "--dry-run", "--dryrun", "--whatif", "-whatif", "--what-if", "--simulate", "--noop", "--no-op", "--help",
-    "--version", "--check-only", "--plan",
+    "--dry-run",
+    "--dryrun",
+    "--whatif",
+    "-whatif",
+    "--what-if",
+    "--simulate",
+    "--noop",
+    "--no-op",
+    "--help",
+    "--version",
+    "--check-only",
+    "--plan",
 ];
 
 /// Judges a command by the tables; false for a program that none describes.
@@ -130,14 +168,17 @@ fn rank(harm: Harm) -> u8 {
 /// Returns true where one alternative of `words` is `word`; `*` matches within.
 fn any(words: &str, word: &str) -> bool {
     words.split('|').any(|one| {
-        one == word
-            || (one.contains('*') && crate::shell::matches(one.as_bytes(), word.as_bytes()))
+        one == word || (one.contains('*') && crate::shell::matches(one.as_bytes(), word.as_bytes()))
     })
 }
 
 /// Returns true where a command line is what a row describes.
 fn matches(row: &Row, args: &[Arg]) -> bool {
-    let mut wanted = row.words.split(' ').filter(|word| !word.is_empty()).peekable();
+    let mut wanted = row
+        .words
+        .split(' ')
+        .filter(|word| !word.is_empty())
+        .peekable();
     let mut after_option = false;
     for arg in args {
         let Some(want) = wanted.peek() else { break };
@@ -159,7 +200,10 @@ fn matches(row: &Row, args: &[Arg]) -> bool {
 }
 
 fn with(options: &str, args: &[Arg]) -> bool {
-    options.is_empty() || args.iter().any(|arg| options.split(' ').any(|one| given(arg, one)))
+    options.is_empty()
+        || args
+            .iter()
+            .any(|arg| options.split(' ').any(|one| given(arg, one)))
 }
 
 fn unless(options: &str, args: &[Arg]) -> bool {
@@ -171,7 +215,9 @@ fn unless(options: &str, args: &[Arg]) -> bool {
             && !arg.text.ends_with(b"=false")
     });
     dry || (!options.is_empty()
-        && args.iter().any(|arg| options.split(' ').any(|one| given(arg, one))))
+        && args
+            .iter()
+            .any(|arg| options.split(' ').any(|one| given(arg, one))))
 }
 
 /// Returns true where an argument is this option: whole, with `=value`, or in a cluster of short ones.
@@ -180,10 +226,10 @@ fn given(arg: &Arg, option: &str) -> bool {
     if text == option.as_bytes() {
         return true;
     }
-    if let Some(rest) = text.strip_prefix(option.as_bytes()) {
-        if rest.starts_with(b"=") {
-            return true;
-        }
+    if let Some(rest) = text.strip_prefix(option.as_bytes())
+        && rest.starts_with(b"=")
+    {
+        return true;
     }
     if option.contains('*') {
         return crate::shell::matches(option.as_bytes(), text);
@@ -205,12 +251,41 @@ fn given(arg: &Arg, option: &str) -> bool {
 pub(super) fn is_cmdlet(name: &str) -> bool {
     matches!(
         name,
-        "remove-item" | "clear-content" | "set-content" | "out-file" | "copy-item" | "move-item"
-            | "get-content" | "set-location" | "invoke-webrequest" | "invoke-restmethod"
-            | "invoke-expression" | "stop-computer" | "restart-computer" | "format-volume"
-            | "clear-disk" | "remove-partition" | "stop-service" | "remove-service" | "del" | "erase"
-            | "rd" | "format" | "diskpart" | "reg" | "vssadmin" | "schtasks" | "bcdedit" | "cipher"
-            | "remove-itemproperty" | "set-itemproperty" | "set-executionpolicy" | "clear-recyclebin"
-            | "initialize-disk" | "remove-vm" | "remove-adaccount" | "remove-aduser"
+        "remove-item"
+            | "clear-content"
+            | "set-content"
+            | "out-file"
+            | "copy-item"
+            | "move-item"
+            | "get-content"
+            | "set-location"
+            | "invoke-webrequest"
+            | "invoke-restmethod"
+            | "invoke-expression"
+            | "stop-computer"
+            | "restart-computer"
+            | "format-volume"
+            | "clear-disk"
+            | "remove-partition"
+            | "stop-service"
+            | "remove-service"
+            | "del"
+            | "erase"
+            | "rd"
+            | "format"
+            | "diskpart"
+            | "reg"
+            | "vssadmin"
+            | "schtasks"
+            | "bcdedit"
+            | "cipher"
+            | "remove-itemproperty"
+            | "set-itemproperty"
+            | "set-executionpolicy"
+            | "clear-recyclebin"
+            | "initialize-disk"
+            | "remove-vm"
+            | "remove-adaccount"
+            | "remove-aduser"
     )
 }

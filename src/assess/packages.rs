@@ -1,0 +1,281 @@
+//! Packages against the manifests, the user's own command table, and changes of the Contract.
+
+use super::around::Around;
+use crate::contract::{self, Contract};
+use crate::judge::{After, ContractClass, Effect, EffectKind, Level, PackageClass};
+use crate::repo::Workspace;
+use crate::shell::Arg;
+use bstr::{BString, ByteSlice as _};
+use serde::Deserialize;
+use std::fs;
+use std::path::Path;
+
+/// Manifests in which a package may be listed, by ecosystem.
+const MANIFESTS: &[(&str, &[&str])] = &[
+    ("npm", &["package.json"]),
+    (
+        "pip",
+        &[
+            "requirements.txt",
+            "pyproject.toml",
+            "setup.py",
+            "setup.cfg",
+            "Pipfile",
+            "requirements-dev.txt",
+        ],
+    ),
+    ("cargo", &["Cargo.toml"]),
+    ("go", &["go.mod"]),
+    ("gem", &["Gemfile", "Gemfile.lock"]),
+    ("composer", &["composer.json"]),
+];
+
+/// Tools that every project of an ecosystem may want.
+const COMMON: &[&str] = &[
+    "typescript",
+    "eslint",
+    "prettier",
+    "jest",
+    "vitest",
+    "mocha",
+    "webpack",
+    "vite",
+    "rollup",
+    "esbuild",
+    "tsx",
+    "ts-node",
+    "nodemon",
+    "husky",
+    "lint-staged",
+    "turbo",
+    "pnpm",
+    "yarn",
+    "npm",
+    "bun",
+    "pip",
+    "setuptools",
+    "wheel",
+    "pytest",
+    "ruff",
+    "black",
+    "mypy",
+    "flake8",
+    "isort",
+    "pylint",
+    "tox",
+    "poetry",
+    "uv",
+    "pipenv",
+    "virtualenv",
+    "pre-commit",
+    "build",
+    "twine",
+    "coverage",
+    "ripgrep",
+    "jq",
+    "curl",
+    "wget",
+    "git",
+    "make",
+    "cmake",
+    "gcc",
+    "build-essential",
+    "bundler",
+    "rake",
+    "rspec",
+    "rubocop",
+    "cargo-nextest",
+    "cargo-edit",
+    "cargo-watch",
+    "gopls",
+    "golangci-lint",
+    "python",
+    "python3",
+    "node",
+    "nodejs",
+    "go",
+    "rust",
+    "fd",
+    "fzf",
+    "tree",
+    "htop",
+    "tmux",
+    "vim",
+    "shellcheck",
+    "bat",
+    "gh",
+    "unzip",
+    "zip",
+    "pkg-config",
+    "python3-pip",
+    "python3-venv",
+    "clang",
+    "ninja",
+];
+
+/// Adds the effects of a package manager.
+pub(super) fn effects(
+    around: &Around<'_>,
+    class: PackageClass,
+    manager: &str,
+    names: &[String],
+    machine: bool,
+    effects: &mut Vec<Effect>,
+) {
+    if names.is_empty() {
+        effects.push(Effect::new(EffectKind::Package { class }, manager));
+        return;
+    }
+    for name in names.iter().take(50) {
+        let bare = bare(name);
+        let class = match class {
+            PackageClass::New if COMMON.contains(&bare) => PackageClass::Common,
+            PackageClass::New if !machine && listed(around, manager, bare) => PackageClass::Listed,
+            class => class,
+        };
+        effects.push(Effect::new(EffectKind::Package { class }, name.as_str()));
+    }
+}
+
+/// A package's name without its version and extras.
+fn bare(name: &str) -> &str {
+    let start = usize::from(name.starts_with('@'));
+    let end = name
+        .get(start..)
+        .and_then(|rest| rest.find(['@', '=', '<', '>', '~', '!', '[', ';', ':']))
+        .map_or(name.len(), |at| at + start);
+    name.get(..end).unwrap_or(name)
+}
+
+fn listed(around: &Around<'_>, manager: &str, name: &str) -> bool {
+    let Some((_, files)) = MANIFESTS
+        .iter()
+        .find(|(ecosystem, _)| *ecosystem == manager)
+    else {
+        return false;
+    };
+    let mut dirs = vec![around.cwd()];
+    if around.cwd() != around.workspace().root {
+        dirs.push(&around.workspace().root);
+    }
+    dirs.iter().any(|dir| {
+        files.iter().any(|file| {
+            fs::read(dir.join(file)).is_ok_and(|text| mentions(&text.to_ascii_lowercase(), name))
+        })
+    })
+}
+
+/// Whether a name stands in a text as a word of its own.
+fn mentions(text: &[u8], name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let part = |byte: Option<&u8>| {
+        byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"-_./@".contains(byte))
+    };
+    text.find_iter(&name).any(|at| {
+        !part(at.checked_sub(1).and_then(|before| text.get(before)))
+            && !part(text.get(at + name.len()))
+    })
+}
+
+/// A row of the user's own command table.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Declared {
+    program: String,
+    #[serde(default)]
+    words: Vec<String>,
+    level: u8,
+    #[serde(default)]
+    why: String,
+}
+
+#[derive(Deserialize)]
+struct Table {
+    #[serde(default)]
+    commands: Vec<Declared>,
+}
+
+/// Reads `.ccg/commands.json`; a table that cannot be read declares everything it names nothing.
+pub(super) fn declared(workspace: &Workspace) -> Vec<Declared> {
+    let path = workspace.main_root().join(crate::prefs::COMMANDS);
+    let Ok(bytes) = fs::read(path) else {
+        return Vec::new();
+    };
+    match serde_json::from_slice::<Table>(&bytes) {
+        Ok(table) => table.commands,
+        // A broken table must not pass for an empty one.
+        Err(error) => vec![Declared {
+            program: "*".to_owned(),
+            words: Vec::new(),
+            level: 2,
+            why: format!("{} cannot be read: {error}", crate::prefs::COMMANDS),
+        }],
+    }
+}
+
+/// The strictest row that matches a command.
+pub(super) fn matching(rows: &[Declared], program: &str, args: &[Arg]) -> Option<(Level, String)> {
+    rows.iter()
+        .filter(|row| row.program == program || row.program == "*")
+        .filter(|row| {
+            let mut words = row.words.iter().peekable();
+            for arg in args {
+                if words.peek().is_some_and(|word| arg.text == word.as_str()) {
+                    words.next();
+                }
+            }
+            words.peek().is_none()
+        })
+        .filter_map(|row| {
+            let why = if row.why.is_empty() {
+                format!("{} says so", crate::prefs::COMMANDS)
+            } else {
+                row.why.clone()
+            };
+            Level::from_number(row.level).map(|level| (level, why))
+        })
+        .max_by_key(|(level, _)| *level)
+}
+
+/// The effect of writing or deleting the Contract.
+pub(super) fn contract_change(path: &Path, after: &After, subject: BString) -> Effect {
+    let before = fs::read(path).ok();
+    let parse = |bytes: &[u8]| Contract::parse(bytes).ok();
+    let after = match after {
+        After::Content { bytes } => Some(bytes.clone()),
+        After::Gone | After::MovedTo { .. } => None,
+        After::Unknown => {
+            return Effect::new(
+                EffectKind::Contract {
+                    class: ContractClass::Relax,
+                },
+                subject,
+            )
+            .because("how the Contract changes is not known");
+        }
+    };
+    let old = before.as_deref().and_then(parse);
+    let new = after.as_deref().and_then(|bytes| parse(bytes));
+    let broken = after.is_some() && new.is_none();
+    let worst = contract::classify(old.as_ref(), new.as_ref())
+        .into_iter()
+        .max_by_key(|change| severity(change.class));
+    let (class, why) = match worst {
+        _ if broken => (
+            ContractClass::Relax,
+            "the Contract would not parse any more".to_owned(),
+        ),
+        Some(change) => (change.class, change.what),
+        None => (ContractClass::Detail, "wording".to_owned()),
+    };
+    Effect::new(EffectKind::Contract { class }, subject).because(why)
+}
+
+fn severity(class: ContractClass) -> u8 {
+    match class {
+        ContractClass::Create => 0,
+        ContractClass::Detail => 1,
+        ContractClass::FixConflict => 2,
+        ContractClass::Scope => 3,
+        ContractClass::Relax => 4,
+    }
+}

@@ -1,0 +1,277 @@
+//! Which commits only one ref holds, and what names mean.
+//!
+//! libgit2 answers for repositories whose format it reads right; git's plumbing
+//! answers for all others. What neither can tell is an error, never "nothing".
+
+use super::{Git, Workspace};
+use crate::error::{Context as _, Error, ErrorKind, Result};
+use bstr::{BStr, BString, ByteSlice as _};
+
+/// Most commits that one answer lists.
+const MOST: usize = 20;
+
+/// The commits and refs of a repository.
+pub struct Graph<'w> {
+    workspace: &'w Workspace,
+    library: Option<git2::Repository>,
+}
+
+/// Commits that would be out of reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// Abbreviated id and subject, newest first.
+    pub commits: Vec<String>,
+    /// There are more.
+    pub more: bool,
+}
+
+/// The present commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The branch's full name; `None` when detached.
+    pub branch: Option<BString>,
+    /// The commit; `None` on an unborn branch.
+    pub commit: Option<String>,
+}
+
+impl<'w> Graph<'w> {
+    /// Opens a workspace's repository.
+    #[must_use]
+    pub fn open(workspace: &'w Workspace) -> Self {
+        let plain = workspace
+            .common_dir
+            .as_deref()
+            .is_some_and(super::staged::is_plain_format);
+        let library = workspace
+            .git_dir
+            .as_deref()
+            .filter(|_| plain)
+            .and_then(|dir| git2::Repository::open(dir).ok());
+        Self { workspace, library }
+    }
+
+    /// The commit that a word names; `None` where it names none.
+    ///
+    /// # Errors
+    /// When git cannot be asked.
+    pub fn commit(&self, word: &str) -> Result<Option<String>> {
+        if word.starts_with('-') {
+            return Ok(None);
+        }
+        if let Some(library) = &self.library
+            && let Ok(commit) = library
+                .revparse_single(word)
+                .and_then(|object| object.peel_to_commit())
+        {
+            return Ok(Some(commit.id().to_string()));
+        }
+        let output = Git::at(self.workspace)
+            .args(["rev-parse", "-q", "--verify", "--end-of-options"])
+            .arg(format!("{word}^{{commit}}"))
+            .output()?;
+        let text = output.stdout.to_str_lossy().trim().to_owned();
+        Ok((output.status == Some(0) && !text.is_empty()).then_some(text))
+    }
+
+    /// Where `HEAD` is.
+    ///
+    /// # Errors
+    /// When git cannot be asked.
+    pub fn head(&self) -> Result<Head> {
+        if let Some(library) = &self.library
+            && let Ok(head) = library.find_reference("HEAD")
+        {
+            let branch = head.symbolic_target_bytes().map(BString::from);
+            let commit = head
+                .peel_to_commit()
+                .ok()
+                .map(|commit| commit.id().to_string());
+            return Ok(Head { branch, commit });
+        }
+        let output = Git::at(self.workspace)
+            .args(["symbolic-ref", "-q", "HEAD"])
+            .output()?;
+        let branch = (output.status == Some(0)).then(|| BString::from(output.stdout.trim()));
+        Ok(Head {
+            branch,
+            commit: self.commit("HEAD")?,
+        })
+    }
+
+    /// All refs with the commits that they name.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn refs(&self) -> Result<Vec<(BString, String)>> {
+        if let Some(library) = &self.library {
+            let mut refs = Vec::new();
+            let all = library
+                .references()
+                .doing(ErrorKind::Repository, || "cannot read the refs".to_owned())?;
+            for reference in all.flatten() {
+                if let Ok(commit) = reference.peel_to_commit() {
+                    refs.push((
+                        BString::from(reference.name_bytes()),
+                        commit.id().to_string(),
+                    ));
+                }
+            }
+            return Ok(refs);
+        }
+        let text = Git::at(self.workspace)
+            .args(["for-each-ref", "--format=%(refname) %(objectname)"])
+            .read()?;
+        Ok(text
+            .lines()
+            .filter_map(|line| {
+                let at = line.find_byte(b' ')?;
+                Some((
+                    BString::from(line.get(..at)?),
+                    line.get(at + 1..)?.to_str_lossy().into_owned(),
+                ))
+            })
+            .collect())
+    }
+
+    /// The full name of a branch, tag or ref given in short; `None` where there is none.
+    ///
+    /// # Errors
+    /// When the refs cannot be read.
+    pub fn full_name(&self, short: &BStr) -> Result<Option<BString>> {
+        let refs = self.refs()?;
+        for prefix in ["", "refs/", "refs/heads/", "refs/tags/", "refs/remotes/"] {
+            let mut full = BString::from(prefix);
+            full.extend_from_slice(short);
+            if refs.iter().any(|(name, _)| *name == full) {
+                return Ok(Some(full));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The commits that `tips` reach and that nothing else would, once `gone` are gone and `kept` are there.
+    ///
+    /// Stash entries do not count as holders: they are dropped as easily.
+    ///
+    /// # Errors
+    /// When the history cannot be walked.
+    pub fn dropped(&self, tips: &[String], gone: &[BString], kept: &[String]) -> Result<Dropped> {
+        let head = self.head()?;
+        let mut holders: Vec<String> = self
+            .refs()?
+            .into_iter()
+            .filter(|(name, _)| {
+                !gone.contains(name) && name != "refs/stash" && !name.starts_with(b"refs/original/")
+            })
+            .map(|(_, commit)| commit)
+            .collect();
+        holders.extend_from_slice(kept);
+        if head.branch.is_none() && !gone.iter().any(|name| name == "HEAD") {
+            holders.extend(head.commit);
+        }
+        match &self.library {
+            Some(library) => walk(library, tips, &holders).doing(ErrorKind::Repository, || {
+                "cannot walk the history".to_owned()
+            }),
+            None => self.rev_list(tips, &holders),
+        }
+    }
+
+    fn rev_list(&self, tips: &[String], holders: &[String]) -> Result<Dropped> {
+        let mut input = String::new();
+        for tip in tips {
+            input.push_str(tip);
+            input.push('\n');
+        }
+        for holder in holders {
+            input.push('^');
+            input.push_str(holder);
+            input.push('\n');
+        }
+        let text = Git::at(self.workspace)
+            .args(["rev-list", "--no-commit-header", "--format=%h %s"])
+            .arg(format!("--max-count={}", MOST + 1))
+            .arg("--stdin")
+            .input(input.into_bytes())
+            .read()?;
+        let mut commits: Vec<String> = text
+            .lines()
+            .map(|line| line.to_str_lossy().into_owned())
+            .collect();
+        let more = commits.len() > MOST;
+        commits.truncate(MOST);
+        Ok(Dropped { commits, more })
+    }
+
+    /// The stash entries: the reflog of `refs/stash`, newest first.
+    ///
+    /// # Errors
+    /// When git cannot be asked.
+    pub fn stash(&self) -> Result<Vec<String>> {
+        let there = match &self.library {
+            Some(library) => library.find_reference("refs/stash").is_ok(),
+            None => true,
+        };
+        if !there {
+            return Ok(Vec::new());
+        }
+        let output = Git::at(self.workspace)
+            .args(["stash", "list", "--format=%h %gs"])
+            .output()?;
+        if output.status != Some(0) {
+            return Err(Error::new(
+                ErrorKind::Repository,
+                "cannot list the stash entries",
+            ));
+        }
+        Ok(output
+            .stdout
+            .lines()
+            .map(|line| line.to_str_lossy().into_owned())
+            .collect())
+    }
+
+    /// The value of a setting, where there is one.
+    #[must_use]
+    pub fn setting(&self, key: &str) -> Option<BString> {
+        if let Some(library) = &self.library {
+            let config = library.config().ok()?.snapshot().ok()?;
+            return config.get_bytes(key).ok().map(BString::from);
+        }
+        let output = Git::at(self.workspace)
+            .args(["config", "--get", key])
+            .output()
+            .ok()?;
+        (output.status == Some(0)).then(|| BString::from(output.stdout.trim_end()))
+    }
+}
+
+fn walk(
+    library: &git2::Repository,
+    tips: &[String],
+    holders: &[String],
+) -> std::result::Result<Dropped, git2::Error> {
+    let mut walk = library.revwalk()?;
+    walk.set_sorting(git2::Sort::TIME)?;
+    for tip in tips {
+        walk.push(git2::Oid::from_str(tip)?)?;
+    }
+    for holder in holders {
+        walk.hide(git2::Oid::from_str(holder)?)?;
+    }
+    let mut dropped = Dropped::default();
+    for id in walk {
+        let id = id?;
+        if dropped.commits.len() == MOST {
+            dropped.more = true;
+            break;
+        }
+        let commit = library.find_commit(id)?;
+        let id = id.to_string();
+        let subject = commit.summary_bytes().unwrap_or_default().to_str_lossy();
+        dropped
+            .commits
+            .push(format!("{} {subject}", id.get(..7).unwrap_or(&id)));
+    }
+    Ok(dropped)
+}

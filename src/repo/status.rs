@@ -1,0 +1,304 @@
+//! Which files have bytes that git does not hold: modified, staged, untracked, ignored.
+//!
+//! Tracked files are compared with the index by `lstat`, on two threads where
+//! there are many, and by content only where the numbers differ. The index is
+//! never written, not even refreshed. A file that git would convert (line ends,
+//! filters) may count as modified when its numbers changed: that errs on the
+//! careful side. What git ignores is asked of libgit2 for single paths, and of
+//! git itself for lists.
+
+use super::{Git, Kind, Workspace};
+use crate::error::{Context as _, ErrorKind, Result};
+use bstr::{BStr, BString, ByteSlice as _};
+use gix_index::entry::{Flags, Mode};
+use sha1::{Digest as _, Sha1};
+use std::fs::{self, Metadata};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// Entries from which a second thread pays.
+const MANY: usize = 1500;
+
+/// Largest file, in bytes, whose content is compared; a larger one with other numbers counts as modified.
+const LARGEST: u64 = 64 << 20;
+
+/// The index of a worktree, read once.
+pub struct Tracked {
+    state: gix_index::State,
+    root: PathBuf,
+    written: (i64, i64),
+}
+
+impl Tracked {
+    /// Reads the index; `None` where there is none or it cannot be read in this process.
+    #[must_use]
+    pub fn read(workspace: &Workspace) -> Option<Self> {
+        if matches!(workspace.kind, Kind::Bare | Kind::Plain) {
+            return None;
+        }
+        let path = workspace.git_dir.as_ref()?.join("index");
+        let meta = fs::metadata(&path).ok()?;
+        let hash = object_hash(workspace);
+        let file = gix_index::File::at(
+            &path,
+            hash,
+            true,
+            gix_index::decode::Options {
+                thread_limit: Some(1),
+                ..Default::default()
+            },
+        )
+        .ok()?;
+        Some(Self {
+            state: file.into(),
+            root: workspace.root.clone(),
+            written: (meta.mtime(), meta.mtime_nsec()),
+        })
+    }
+
+    /// Returns true where nothing is tracked.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.state.entries().is_empty()
+    }
+
+    /// Returns true for a tracked file.
+    #[must_use]
+    pub fn holds(&self, path: &BStr) -> bool {
+        self.state.entry_by_path(path).is_some()
+    }
+
+    /// Returns true where something below a directory is tracked; the empty path is the top.
+    #[must_use]
+    pub fn holds_below(&self, dir: &BStr) -> bool {
+        !self.below(dir).is_empty()
+    }
+
+    /// How many files below a directory are tracked.
+    #[must_use]
+    pub fn count_below(&self, dir: &BStr) -> usize {
+        self.below(dir).len()
+    }
+
+    fn below(&self, dir: &BStr) -> &[gix_index::Entry] {
+        let entries = self.state.entries();
+        if dir.is_empty() {
+            return entries;
+        }
+        let mut prefix = BString::from(dir);
+        if !prefix.ends_with(b"/") {
+            prefix.push(b'/');
+        }
+        let start =
+            entries.partition_point(|entry| entry.path(&self.state).as_bytes() < prefix.as_slice());
+        let rest = entries.get(start..).unwrap_or_default();
+        let count = rest.partition_point(|entry| entry.path(&self.state).starts_with(&prefix));
+        rest.get(..count).unwrap_or_default()
+    }
+
+    /// The tracked paths that a shell-like pattern matches.
+    #[must_use]
+    pub fn matching(&self, pattern: &[u8], most: usize) -> Vec<BString> {
+        self.state
+            .entries()
+            .iter()
+            .map(|entry| entry.path(&self.state))
+            .filter(|path| crate::shell::matches(pattern, path))
+            .take(most)
+            .map(BStr::to_owned)
+            .collect()
+    }
+
+    /// Returns true where a tracked file's bytes on disk are not those of the index.
+    #[must_use]
+    pub fn is_modified(&self, path: &BStr) -> bool {
+        self.state
+            .entry_by_path(path)
+            .is_none_or(|entry| self.differs(entry) == Some(Difference::Other))
+    }
+
+    /// The tracked files below `dir` whose bytes on disk are in no index, at most `most` of them.
+    #[must_use]
+    pub fn modified_below(&self, dir: &BStr, most: usize) -> Vec<BString> {
+        let entries = self.below(dir);
+        if entries.len() < MANY {
+            return self.modified_of(entries, most);
+        }
+        let (first, second) = entries.split_at(entries.len() / 2);
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| self.modified_of(second, most));
+            let mut found = self.modified_of(first, most);
+            found.extend(other.join().unwrap_or_default());
+            found.truncate(most);
+            found
+        })
+    }
+
+    fn modified_of(&self, entries: &[gix_index::Entry], most: usize) -> Vec<BString> {
+        entries
+            .iter()
+            .filter(|entry| self.differs(entry) == Some(Difference::Other))
+            .take(most)
+            .map(|entry| entry.path(&self.state).to_owned())
+            .collect()
+    }
+
+    /// How the file on disk differs; `None` where it does not.
+    fn differs(&self, entry: &gix_index::Entry) -> Option<Difference> {
+        // A sparse directory has no files; a submodule's content is its own repository's.
+        if entry.mode == Mode::DIR || entry.mode == Mode::COMMIT {
+            return None;
+        }
+        let path = self
+            .root
+            .join(std::ffi::OsStr::from_bytes(entry.path(&self.state)));
+        let Ok(meta) = fs::symlink_metadata(&path) else {
+            return Some(Difference::Gone);
+        };
+        if entry.flags.contains(Flags::INTENT_TO_ADD) {
+            return Some(Difference::Other);
+        }
+        let link = entry.mode == Mode::SYMLINK;
+        if meta.is_dir() || meta.is_symlink() != link {
+            return Some(Difference::Other);
+        }
+        if self.same_numbers(entry, &meta) {
+            return None;
+        }
+        if meta.len() > LARGEST {
+            return Some(Difference::Other);
+        }
+        let bytes = if link {
+            fs::read_link(&path).map(|target| target.as_os_str().as_bytes().to_vec())
+        } else {
+            fs::read(&path)
+        };
+        match bytes {
+            Ok(bytes) if is_blob(&bytes, entry.id.as_slice()) => None,
+            _ => Some(Difference::Other),
+        }
+    }
+
+    fn same_numbers(&self, entry: &gix_index::Entry, meta: &Metadata) -> bool {
+        let stat = &entry.stat;
+        let time = (i64::from(stat.mtime.secs), i64::from(stat.mtime.nsecs));
+        // git's racy rule: an entry as young as the index proves nothing.
+        let racy = time >= self.written;
+        !racy
+            && meta.len() & 0xffff_ffff == u64::from(stat.size)
+            && (meta.mtime(), meta.mtime_nsec()) == time
+            && meta.ino() & 0xffff_ffff == u64::from(stat.ino)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Difference {
+    /// The file is not there: nothing on disk to lose.
+    Gone,
+    /// Other bytes, another type.
+    Other,
+}
+
+fn is_blob(bytes: &[u8], id: &[u8]) -> bool {
+    let header = format!("blob {}\0", bytes.len());
+    if id.len() == 20 {
+        let mut hash = Sha1::new();
+        hash.update(header.as_bytes());
+        hash.update(bytes);
+        hash.finalize().as_slice() == id
+    } else {
+        let mut hash = sha2::Sha256::new();
+        hash.update(header.as_bytes());
+        hash.update(bytes);
+        hash.finalize().as_slice() == id
+    }
+}
+
+fn object_hash(workspace: &Workspace) -> gix_hash::Kind {
+    let config = workspace
+        .common_dir
+        .as_deref()
+        .and_then(|dir| fs::read(dir.join("config")).ok())
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let sha256 = config
+        .lines()
+        .any(|line| line.contains_str("objectformat") && line.contains_str("sha256"));
+    if sha256 {
+        gix_hash::Kind::Sha256
+    } else {
+        gix_hash::Kind::Sha1
+    }
+}
+
+/// Which untracked files to list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Others {
+    /// Those that are not ignored.
+    Untracked,
+    /// Ignored ones only.
+    Ignored,
+    /// Both.
+    All,
+}
+
+/// Lists untracked files as git sees them, whole directories as one entry with a slash.
+///
+/// # Errors
+/// When git cannot tell.
+pub fn others(workspace: &Workspace, which: Others, paths: &[BString]) -> Result<Vec<BString>> {
+    let mut git = Git::at(workspace).args(["ls-files", "-z", "--others", "--directory"]);
+    git = match which {
+        Others::Untracked => git.args(["--exclude-standard", "--no-empty-directory"]),
+        Others::Ignored => git.args(["--exclude-standard", "--ignored"]),
+        Others::All => git,
+    };
+    git = git.arg("--");
+    for path in paths {
+        git = git.arg(std::ffi::OsStr::from_bytes(path));
+    }
+    Ok(git
+        .read()?
+        .split_str("\0")
+        .filter(|path| !path.is_empty())
+        .map(BString::from)
+        .collect())
+}
+
+/// Returns true where git ignores a path relative to the top of the worktree.
+///
+/// # Errors
+/// When neither libgit2 nor git can tell.
+pub fn is_ignored(workspace: &Workspace, path: &BStr, directory: bool) -> Result<bool> {
+    let mut asked = path.to_owned();
+    if directory && !asked.ends_with(b"/") {
+        asked.push(b'/');
+    }
+    let plain = workspace
+        .common_dir
+        .as_deref()
+        .is_some_and(super::staged::is_plain_format);
+    if plain {
+        let answer = git2::Repository::open(&workspace.root).and_then(|repository| {
+            repository.is_path_ignored(Path::new(std::ffi::OsStr::from_bytes(&asked)))
+        });
+        if let Ok(answer) = answer {
+            return Ok(answer);
+        }
+    }
+    let output = Git::at(workspace)
+        .args(["check-ignore", "-q", "--no-index", "--"])
+        .arg(std::ffi::OsStr::from_bytes(&asked))
+        .output()?;
+    match output.status {
+        Some(0) => Ok(true),
+        Some(1) => Ok(false),
+        _ => Err(std::io::Error::other(
+            output.stderr.to_str_lossy().trim().to_owned(),
+        ))
+        .doing(ErrorKind::Repository, || {
+            format!("cannot tell whether git ignores {path}")
+        }),
+    }
+}
