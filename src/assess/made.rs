@@ -143,14 +143,14 @@ const MADE: &[&str] = &[
 /// Returns true for a path that lies in, or is, output that can be made again.
 #[must_use]
 pub(super) fn is_made_again(path: &[u8]) -> bool {
+    if path.split_str("/").any(|part| part == b"..") {
+        return false;
+    }
     let mut parts = path
         .split_str("/")
         .filter(|part| !part.is_empty() && *part != b".")
         .peekable();
     while let Some(part) = parts.next() {
-        if part == b".." {
-            return false;
-        }
         let last = parts.peek().is_none();
         // A literal name, or a pattern that begins like one (`cmake-build-*`).
         if BUILD.iter().any(|name| part == name.as_bytes()) {

@@ -1,1 +1,4 @@
-//! Feature: command gate.
+//! `holdpoint check`: what a command would lose, judged through the real program.
+
+mod evidence;
+mod surface;

@@ -1,0 +1,162 @@
+//! Evidence: the same command loses something in one repository and nothing in another.
+
+use crate::support::Sandbox;
+
+fn level(sandbox: &Sandbox, command: &str) -> (u64, serde_json::Value) {
+    let ran = sandbox.holdpoint([
+        "check", "command", "--json", "--actor", "person", "--", command,
+    ]);
+    let verdict: serde_json::Value = serde_json::from_str(&ran.out)
+        .unwrap_or_else(|error| panic!("{command}: {error}: {}{}", ran.out, ran.err));
+    (verdict["level"].as_u64().unwrap(), verdict)
+}
+
+fn repository() -> Sandbox {
+    let sandbox = Sandbox::with_files(&[
+        ("src/main.rs", "fn main() {}\n"),
+        ("README.md", "read\n"),
+        (".gitignore", "/target/\n*.tmpl\n"),
+    ]);
+    sandbox.write("target/debug/app", "binary");
+    sandbox
+}
+
+#[test]
+fn a_clean_reset_loses_nothing() {
+    let sandbox = repository();
+    assert!(level(&sandbox, "git reset --hard").0 <= 1);
+    assert!(level(&sandbox, "git checkout -- .").0 <= 1);
+    assert!(level(&sandbox, "git restore src/main.rs").0 <= 1);
+    assert!(level(&sandbox, "git clean -fd").0 <= 1);
+}
+
+#[test]
+fn a_reset_of_changed_files_names_them() {
+    let sandbox = repository();
+    sandbox.write("src/main.rs", "fn main() { changed() }\n");
+    for command in [
+        "git reset --hard",
+        "git checkout -- .",
+        "git restore .",
+        "git checkout -f",
+        "git stash drop",
+    ] {
+        assert_eq!(level(&sandbox, command).0, 3, "{command}");
+    }
+    let (_, verdict) = level(&sandbox, "git reset --hard");
+    assert_eq!(
+        verdict["loses"]["files"],
+        serde_json::json!(["src/main.rs"])
+    );
+    assert!(level(&sandbox, "git restore README.md").0 <= 1);
+}
+
+#[test]
+fn staged_bytes_count_as_unsaved() {
+    let sandbox = repository();
+    sandbox.write("src/main.rs", "fn main() { staged() }\n");
+    sandbox.git(["add", "src/main.rs"]);
+    assert_eq!(level(&sandbox, "git reset --hard").0, 3);
+    assert!(level(&sandbox, "git reset").0 <= 1);
+    assert!(level(&sandbox, "git restore --staged .").0 <= 1);
+}
+
+#[test]
+fn commits_that_only_the_branch_holds_are_named() {
+    let sandbox = repository();
+    sandbox.write("a", "a");
+    sandbox.git(["add", "a"]);
+    sandbox.git(["commit", "-qm", "only here"]);
+    let (found, verdict) = level(&sandbox, "git reset --hard HEAD~1");
+    assert_eq!(found, 3);
+    assert!(
+        verdict["loses"]["commits"][0]
+            .as_str()
+            .unwrap()
+            .ends_with("only here")
+    );
+    assert!(level(&sandbox, "git reset --soft HEAD~1").0 <= 1);
+    sandbox.git(["branch", "keep"]);
+    assert!(level(&sandbox, "git reset --hard HEAD~1").0 <= 1);
+    assert!(level(&sandbox, "git branch -D keep").0 <= 1);
+    sandbox.git(["checkout", "-q", "keep"]);
+    sandbox.write("b", "b");
+    sandbox.git(["add", "b"]);
+    sandbox.git(["commit", "-qm", "kept"]);
+    sandbox.git(["checkout", "-q", "main"]);
+    assert_eq!(level(&sandbox, "git branch -D keep").0, 3);
+    assert!(level(&sandbox, "git branch -d keep").0 <= 1);
+    assert_eq!(level(&sandbox, "git branch -f keep main").0, 3);
+    assert!(level(&sandbox, "git branch -f main keep").0 <= 1);
+}
+
+#[test]
+fn untracked_files_are_named_and_build_output_is_not() {
+    let sandbox = repository();
+    sandbox.write("notes.txt", "only here\n");
+    let (found, verdict) = level(&sandbox, "git clean -fd");
+    assert_eq!(found, 3);
+    assert_eq!(verdict["loses"]["files"], serde_json::json!(["notes.txt"]));
+    assert!(level(&sandbox, "rm -rf target").0 <= 1);
+    assert!(level(&sandbox, "git clean -fdX").0 <= 1);
+    assert_eq!(level(&sandbox, "rm notes.txt").0, 3);
+    assert_eq!(level(&sandbox, "echo x > notes.txt").0, 3);
+    assert!(level(&sandbox, "echo x >> notes.txt").0 <= 1);
+    assert!(level(&sandbox, "echo x > README.md").0 <= 1);
+    assert_eq!(level(&sandbox, "rm -rf src").0, 3);
+}
+
+#[test]
+fn the_stash_is_held_by_nothing_else() {
+    let sandbox = repository();
+    sandbox.write("README.md", "stashed\n");
+    sandbox.git(["stash", "-q"]);
+    let (found, verdict) = level(&sandbox, "git stash drop");
+    assert_eq!(found, 3);
+    assert_eq!(verdict["loses"]["commits"].as_array().unwrap().len(), 1);
+    assert_eq!(level(&sandbox, "git stash clear").0, 3);
+    assert!(level(&sandbox, "git stash pop").0 <= 1);
+}
+
+#[test]
+fn an_alias_of_the_repository_is_what_it_stands_for() {
+    let sandbox = repository();
+    sandbox.git(["config", "alias.undo", "reset --hard HEAD~1"]);
+    sandbox.git(["config", "alias.nuke", "!rm -rf src"]);
+    sandbox.git(["config", "alias.st", "status -sb"]);
+    assert_eq!(level(&sandbox, "git undo").0, 3);
+    assert_eq!(level(&sandbox, "git nuke").0, 3);
+    assert_eq!(level(&sandbox, "git st").0, 0);
+}
+
+#[test]
+fn the_hard_cases_that_pattern_matchers_miss_are_held() {
+    let sandbox = repository();
+    sandbox.write("important.db", "data");
+    sandbox.write("a", "a");
+    sandbox.git(["add", "a"]);
+    sandbox.git(["commit", "-qm", "two"]);
+    for command in [
+        "> important.db",
+        "git branch -f other HEAD~10",
+        "mv src /dev/null",
+        "git checkout -B main HEAD~1",
+        "git -c core.hooksPath=/dev/null commit -m x",
+        "find . -type f -print0 | xargs -0 rm -f",
+        "HOLDPOINT_BYPASS=1 git status",
+        "holdpoint confirm 01ABC",
+    ] {
+        assert_eq!(level(&sandbox, command).0, 3, "{command}");
+    }
+    for command in [
+        "git commit -m 'git reset --hard was wrong'",
+        "echo 'rm -rf /'",
+        "grep -r 'git push --force' .",
+        "git log --grep='reset --hard'",
+        "git reset --help",
+        "git clean -n -fdx",
+        "cat <<'EOF'\nrm -rf /\nEOF",
+    ] {
+        assert!(level(&sandbox, command).0 <= 1, "{command}");
+    }
+}
