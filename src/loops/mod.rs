@@ -5,6 +5,12 @@
 //! action. [`collab`] has the machine for two agents side by side.
 
 pub mod action;
+pub mod child;
+mod old;
 pub mod progress;
 pub mod rebuild;
+pub mod report;
+pub mod runner;
+mod settle;
 pub mod state;
+pub mod store;

@@ -3,6 +3,8 @@
 //! `-` stands for nothing. Backslash escapes carry what a cell cannot: `\|`,
 //! `\n`, control characters, an empty text (`\e`), spaces at either end (`\s`).
 
+use std::fmt::Write as _;
+
 /// Writes a text, or nothing, as a cell.
 pub(super) fn write(text: Option<&str>) -> String {
     let Some(text) = text else {
@@ -25,9 +27,8 @@ pub(super) fn write(text: Option<&str>) -> String {
             '-' if at == 0 => cell.push_str("\\-"),
             ' ' if at == 0 || at == last => cell.push_str("\\s"),
             c if c.is_control() || (c.is_whitespace() && c != ' ') => {
-                cell.extend("\\u{".chars());
-                cell.push_str(&std::format!("{:x}", u32::from(c)));
-                cell.push('}');
+                // Writing to a string cannot fail.
+                let _ = write!(cell, "\\u{{{:x}}}", u32::from(c));
             }
             c => cell.push(c),
         }

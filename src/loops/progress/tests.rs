@@ -131,7 +131,7 @@ proptest! {
         let front = read_develop(&pages.develop).expect("develop.md");
         let (debug, errors) = read_debug(&pages.debug).expect("debug.md");
         let validate = read_validate(&pages.validate).expect("validate.md");
-        let rebuilt = SkillState { debug, errors, validate, ..front.skill };
+        let rebuilt = SkillState { debug, validate, errors, ..front.skill };
         prop_assert_eq!(front.iteration, 3);
         prop_assert_eq!(rebuilt, skill);
     }

@@ -75,7 +75,7 @@ fn every_damage_is_noticed() {
     assert!(changed(&|v| v["skill_state"]["develop"] = json!([])).is_err());
     assert!(
         changed(&|v| {
-            v.as_object_mut().unwrap().remove("description");
+            v.as_object_mut().expect("an object").remove("description");
         })
         .is_err()
     );

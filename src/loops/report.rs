@@ -1,0 +1,472 @@
+//! What a finished action changes in the agent's side. Pure.
+//!
+//! An agent that knows of loops edits `skill_state` itself, or leaves a report
+//! file (`HOLDPOINT_LOOP_REPORT`); of any other command, the exit status and
+//! the output tell.
+
+use super::action::Action;
+use super::state::{
+    ErrorNote, Hypothesis, Judgement, SkillState, Task, TaskStatus, TestResult, TestStatus,
+};
+use serde::Deserialize;
+use serde_json::{Map, Number};
+
+/// What an agent reports of one action; everything is optional.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Report {
+    /// False where the task is not done although the command succeeded.
+    pub done: Option<bool>,
+    /// One sentence on what was done, or went wrong.
+    pub message: Option<String>,
+    /// Tasks that are new or have changed, by id.
+    #[serde(default)]
+    pub tasks: Vec<Task>,
+    /// The bug that is looked for; an empty text says that there is none any more.
+    pub active_bug: Option<String>,
+    /// Hypotheses that are new or have changed, by id.
+    #[serde(default)]
+    pub hypotheses: Vec<Hypothesis>,
+    /// The hypothesis that was confirmed.
+    pub confirmed_hypothesis: Option<String>,
+    /// The tests.
+    pub test_results: Option<Vec<TestResult>>,
+    /// Share of tests that passed, 0 to 100.
+    pub pass_rate: Option<Number>,
+    /// Share of code that the tests reach, 0 to 100.
+    pub coverage: Option<Number>,
+}
+
+/// How an action's command ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    /// Exit status; `None` where it was killed.
+    pub code: Option<i32>,
+    /// The end of what it printed.
+    pub tail: String,
+    /// Tests that passed and failed, where the output counts them.
+    pub counts: Option<(u64, u64)>,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// The command, for people.
+    pub command: String,
+    /// Files that it changed.
+    pub files: Vec<String>,
+    /// What the agent reported, or why its report cannot be read.
+    pub report: Result<Report, String>,
+}
+
+impl Ended {
+    fn succeeded(&self) -> bool {
+        self.code == Some(0)
+    }
+
+    /// Why it failed, in one line.
+    #[must_use]
+    pub fn failure(&self) -> String {
+        let how = match self.code {
+            Some(code) => format!("exit status {code}"),
+            None => "killed".to_owned(),
+        };
+        let last = self
+            .tail
+            .lines()
+            .rev()
+            .map(str::trim)
+            .find(|line| !line.is_empty())
+            .unwrap_or_default();
+        if last.is_empty() {
+            how
+        } else {
+            format!("{how}: {last}")
+        }
+    }
+}
+
+/// The next task to work on: one under way, else a failed one, else the first pending one.
+#[must_use]
+pub fn next_task(skill: &SkillState) -> Option<&Task> {
+    [
+        TaskStatus::InProgress,
+        TaskStatus::Failed,
+        TaskStatus::Pending,
+    ]
+    .into_iter()
+    .find_map(|status| {
+        skill
+            .develop
+            .tasks
+            .iter()
+            .find(|task| task.status == status)
+    })
+}
+
+/// Enters an action: what the state says while its command runs.
+pub fn enter(skill: &mut SkillState, action: Action) {
+    skill.current_action = Some(action.word().to_owned());
+    if action == Action::Develop {
+        let id = next_task(skill).map(|task| task.id.clone());
+        for task in &mut skill.develop.tasks {
+            if Some(&task.id) == id.as_ref() {
+                task.status = TaskStatus::InProgress;
+            }
+        }
+        skill.develop.current_task = id;
+        skill.recount();
+    }
+}
+
+/// Leaves an action: the seed's transition for it, with what the command and its report say.
+pub fn leave(skill: &mut SkillState, action: Action, ended: &Ended, now: &str) {
+    let report = match &ended.report {
+        Ok(report) => report.clone(),
+        Err(why) => {
+            note(
+                skill,
+                action,
+                format!("the report cannot be used: {why}"),
+                now,
+            );
+            Report::default()
+        }
+    };
+    merge(skill, &report);
+    match action {
+        Action::Develop => developed(skill, ended, &report, now),
+        Action::Debug => debugged(skill, ended, &report, now),
+        Action::Validate => validated(skill, ended, &report, now),
+        Action::Init | Action::Complete => {}
+    }
+    finish(skill, action);
+    skill.recount();
+}
+
+/// Marks an action as finished.
+pub fn finish(skill: &mut SkillState, action: Action) {
+    let word = action.finished_word().to_owned();
+    skill.completed_actions.push(word.clone());
+    skill.last_action = Some(word);
+}
+
+/// Notes that something went wrong.
+pub fn note(skill: &mut SkillState, action: Action, message: String, now: &str) {
+    skill.errors.push(ErrorNote {
+        action: action.word().to_owned(),
+        message,
+        timestamp: now.to_owned(),
+        extra: Map::new(),
+    });
+}
+
+fn merge(skill: &mut SkillState, report: &Report) {
+    for task in &report.tasks {
+        match skill
+            .develop
+            .tasks
+            .iter_mut()
+            .find(|known| known.id == task.id)
+        {
+            Some(known) => *known = task.clone(),
+            None => skill.develop.tasks.push(task.clone()),
+        }
+    }
+    for hypothesis in &report.hypotheses {
+        match skill
+            .debug
+            .hypotheses
+            .iter_mut()
+            .find(|known| known.id == hypothesis.id)
+        {
+            Some(known) => *known = hypothesis.clone(),
+            None => skill.debug.hypotheses.push(hypothesis.clone()),
+        }
+    }
+    let confirmed = report.confirmed_hypothesis.clone().or_else(|| {
+        report
+            .hypotheses
+            .iter()
+            .find(|hypothesis| hypothesis.status == Judgement::Confirmed)
+            .map(|hypothesis| hypothesis.id.clone())
+    });
+    if confirmed.is_some() {
+        skill.debug.confirmed_hypothesis = confirmed;
+    }
+    if let Some(bug) = &report.active_bug {
+        skill.debug.active_bug = (!bug.is_empty()).then(|| bug.clone());
+    }
+}
+
+fn developed(skill: &mut SkillState, ended: &Ended, report: &Report, now: &str) {
+    let current = skill.develop.current_task.clone();
+    let succeeded = ended.succeeded();
+    let told = report
+        .tasks
+        .iter()
+        .any(|task| Some(&task.id) == current.as_ref());
+    let mut what = String::new();
+    if let Some(task) = skill
+        .develop
+        .tasks
+        .iter_mut()
+        .find(|task| Some(&task.id) == current.as_ref())
+    {
+        what.clone_from(&task.id);
+        for file in &ended.files {
+            if !task.files_changed.contains(file) {
+                task.files_changed.push(file.clone());
+            }
+        }
+        if !told {
+            task.status = match (succeeded, report.done) {
+                (true, Some(false)) => TaskStatus::InProgress,
+                (true, _) => TaskStatus::Completed,
+                (false, _) => TaskStatus::Failed,
+            };
+        }
+        if task.status == TaskStatus::Completed && task.completed_at.is_none() {
+            task.completed_at = Some(now.to_owned());
+        }
+    }
+    skill.develop.last_progress_at = Some(now.to_owned());
+    if succeeded {
+        if report.done != Some(false) {
+            skill.develop.current_task = None;
+        }
+    } else {
+        let failure = format!("{what}: {}", ended.failure());
+        skill.debug.active_bug = Some(failure.clone());
+        note(skill, Action::Develop, failure, now);
+    }
+    // What was tested before this change says nothing of it.
+    skill.validate.passed = false;
+}
+
+fn debugged(skill: &mut SkillState, ended: &Ended, report: &Report, now: &str) {
+    skill.debug.iteration += 1;
+    skill.debug.last_analysis_at = Some(now.to_owned());
+    if !ended.succeeded() {
+        note(skill, Action::Debug, ended.failure(), now);
+        return;
+    }
+    if report.active_bug.is_none() && report.done != Some(false) {
+        skill.debug.active_bug = None;
+    }
+    if skill.debug.active_bug.is_none() {
+        for task in &mut skill.develop.tasks {
+            if task.status == TaskStatus::Failed {
+                task.status = TaskStatus::Pending;
+            }
+        }
+    }
+    skill.validate.passed = false;
+}
+
+fn validated(skill: &mut SkillState, ended: &Ended, report: &Report, now: &str) {
+    let results = report
+        .test_results
+        .clone()
+        .unwrap_or_else(|| vec![as_test(ended)]);
+    let failed: Vec<String> = results
+        .iter()
+        .filter(|test| test.status == TestStatus::Failed)
+        .map(|test| test.test_name.clone())
+        .collect();
+    let passed = ended.succeeded() && failed.is_empty() && report.done != Some(false);
+    let phase = &mut skill.validate;
+    phase.pass_rate = report
+        .pass_rate
+        .clone()
+        .filter(is_share)
+        .unwrap_or_else(|| rate(ended, &results));
+    if let Some(coverage) = report.coverage.clone().filter(is_share) {
+        phase.coverage = coverage;
+    }
+    phase.test_results = results;
+    phase.failed_tests.clone_from(&failed);
+    phase.passed = passed;
+    phase.last_run_at = Some(now.to_owned());
+    if !passed {
+        let what = if failed.is_empty() {
+            ended.failure()
+        } else {
+            format!("failed tests: {}", failed.join(", "))
+        };
+        let bug = format!("validation: {what}");
+        skill.debug.active_bug = Some(bug.clone());
+        note(skill, Action::Validate, bug, now);
+    }
+}
+
+fn is_share(number: &Number) -> bool {
+    number
+        .as_f64()
+        .is_some_and(|share| (0.0..=100.0).contains(&share))
+}
+
+/// The validation command itself as a test, where nobody reported single ones.
+fn as_test(ended: &Ended) -> TestResult {
+    TestResult {
+        test_name: ended.command.clone(),
+        suite: "loop".to_owned(),
+        status: if ended.succeeded() {
+            TestStatus::Passed
+        } else {
+            TestStatus::Failed
+        },
+        duration_ms: ended.duration_ms.into(),
+        error_message: (!ended.succeeded()).then(|| ended.failure()),
+        stack_trace: None,
+        extra: Map::new(),
+    }
+}
+
+/// The share of tests that passed: as the output counts them, else by the results.
+#[expect(clippy::cast_precision_loss, reason = "counts of tests are small")]
+fn rate(ended: &Ended, results: &[TestResult]) -> Number {
+    let count =
+        |status: TestStatus| results.iter().filter(|test| test.status == status).count() as u64;
+    let (passed, failed) = ended
+        .counts
+        .unwrap_or_else(|| (count(TestStatus::Passed), count(TestStatus::Failed)));
+    let all = passed + failed;
+    if all == 0 {
+        return 0.into();
+    }
+    let share = (passed as f64 / all as f64 * 1000.0).round() / 10.0;
+    if share.fract() == 0.0 {
+        return (passed * 100 / all).into();
+    }
+    Number::from_f64(share).unwrap_or_else(|| 0.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loops::action::next;
+    use crate::loops::state::{LoopState, Mode, Status, derived};
+
+    const NOW: &str = "2026-11-20T00:00:00.000Z";
+
+    fn ended(code: i32) -> Ended {
+        Ended {
+            code: Some(code),
+            tail: "so it went\n\n".to_owned(),
+            counts: None,
+            duration_ms: 5,
+            command: "cargo test".to_owned(),
+            files: vec!["a.rs".to_owned()],
+            report: Ok(Report::default()),
+        }
+    }
+
+    fn task(id: &str) -> Task {
+        Task {
+            id: id.to_owned(),
+            description: id.to_owned(),
+            tool: None,
+            mode: None,
+            status: TaskStatus::Pending,
+            files_changed: Vec::new(),
+            created_at: None,
+            completed_at: None,
+            extra: Map::new(),
+        }
+    }
+
+    fn running(tasks: &[&str]) -> LoopState {
+        let mut skill = SkillState::new(Mode::Auto);
+        skill.develop.tasks = tasks.iter().map(|id| task(id)).collect();
+        finish(&mut skill, Action::Init);
+        skill.recount();
+        LoopState {
+            loop_id: "l".to_owned(),
+            title: "t".to_owned(),
+            description: "d".to_owned(),
+            max_iterations: 9,
+            status: Status::Running,
+            current_iteration: 0,
+            created_at: NOW.to_owned(),
+            updated_at: NOW.to_owned(),
+            completed_at: None,
+            failure_reason: None,
+            skill_state: Some(skill),
+            extra: Map::new(),
+        }
+    }
+
+    /// Takes the next action with this end and returns which it was.
+    fn step(state: &mut LoopState, end: &Ended) -> Action {
+        let action = next(state);
+        let skill = state.skill_state.as_mut().expect("actions");
+        enter(skill, action);
+        leave(skill, action, end, NOW);
+        action
+    }
+
+    #[test]
+    fn tasks_come_first_then_the_tests_then_the_end() {
+        let mut state = running(&["one", "two"]);
+        assert_eq!(step(&mut state, &ended(0)), Action::Develop);
+        assert_eq!(step(&mut state, &ended(0)), Action::Develop);
+        assert!((derived(&state).overall_progress - 50.0).abs() < 1e-9);
+        assert_eq!(step(&mut state, &ended(0)), Action::Validate);
+        assert_eq!(next(&state), Action::Complete);
+        assert!((derived(&state).overall_progress - 75.0).abs() < 1e-9);
+        let skill = state.skill_state.expect("actions");
+        assert_eq!(skill.develop.tasks[0].files_changed, ["a.rs"]);
+        assert_eq!(skill.validate.test_results[0].test_name, "cargo test");
+    }
+
+    #[test]
+    fn a_failure_is_debugged_before_the_task_is_tried_again() {
+        let mut state = running(&["one"]);
+        assert_eq!(step(&mut state, &ended(1)), Action::Develop);
+        let skill = state.skill_state.as_ref().expect("actions");
+        assert_eq!(
+            skill.debug.active_bug.as_deref(),
+            Some("one: exit status 1: so it went")
+        );
+        assert_eq!(skill.develop.tasks[0].status, TaskStatus::Failed);
+        assert_eq!(step(&mut state, &ended(1)), Action::Debug);
+        assert_eq!(step(&mut state, &ended(0)), Action::Debug);
+        assert_eq!(step(&mut state, &ended(0)), Action::Develop);
+        assert_eq!(step(&mut state, &ended(3)), Action::Validate);
+        assert_eq!(step(&mut state, &ended(0)), Action::Debug);
+        assert_eq!(step(&mut state, &ended(0)), Action::Validate);
+        assert_eq!(next(&state), Action::Complete);
+        let skill = state.skill_state.expect("actions");
+        assert_eq!(skill.debug.iteration, 3);
+        assert_eq!(skill.errors.len(), 3);
+    }
+
+    #[test]
+    fn a_report_says_more_than_an_exit_status() {
+        let mut state = running(&["one"]);
+        let mut end = ended(0);
+        end.report = Ok(Report {
+            done: Some(false),
+            ..Report::default()
+        });
+        assert_eq!(step(&mut state, &end), Action::Develop);
+        assert_eq!(next(&state), Action::Develop);
+        let report =
+            r#"{"tasks":[{"id":"two","description":"found on the way","status":"pending"}]}"#;
+        end.report = serde_json::from_str(report).map_err(|error| error.to_string());
+        assert_eq!(step(&mut state, &end), Action::Develop);
+        let skill = state.skill_state.as_ref().expect("actions");
+        assert_eq!((skill.develop.total, skill.develop.completed), (2, 1));
+        end.report = Err("torn".to_owned());
+        assert_eq!(step(&mut state, &end), Action::Develop);
+        let skill = state.skill_state.as_ref().expect("actions");
+        assert_eq!(skill.develop.completed, 2);
+        assert!(skill.errors[0].message.contains("torn"));
+        let report = r#"{"test_results":[{"test_name":"a","suite":"s","status":"passed","duration_ms":1},{"test_name":"b","suite":"s","status":"failed","duration_ms":2}],"coverage":81.5}"#;
+        end.report = serde_json::from_str(report).map_err(|error| error.to_string());
+        assert_eq!(step(&mut state, &end), Action::Validate);
+        let skill = state.skill_state.as_ref().expect("actions");
+        assert!(!skill.validate.passed);
+        assert_eq!(skill.validate.failed_tests, ["b"]);
+        assert_eq!(skill.validate.pass_rate, 50.into());
+        assert_eq!(next(&state), Action::Debug);
+    }
+}
