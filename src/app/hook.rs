@@ -17,7 +17,7 @@ mod scene;
 
 use crate::exit::ExitStatus;
 use crate::repo::hooks::files;
-use crate::sys::{out, process};
+use crate::sys::{failpoint, out, process};
 use std::ffi::{OsStr, OsString};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -80,6 +80,10 @@ fn git_call(words: &[OsString]) -> Option<GitCall> {
 fn guarded(surface: &str, run: impl FnOnce() -> ExitCode) -> ExitCode {
     // The default report names a line of ours, which helps nobody who commits.
     std::panic::set_hook(Box::new(|_| {}));
+    let run = || {
+        failpoint::panic_if_asked();
+        run()
+    };
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let words = panic
             .downcast_ref::<&str>()

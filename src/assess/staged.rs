@@ -16,12 +16,18 @@ use std::path::Path;
 
 /// Observes what a commit of `index` would change.
 ///
-/// Added lines are read only where the Contract forbids patterns.
+/// Added lines are read only where the Contract forbids patterns. What a merge
+/// brings as one of the commits `merging` has it was judged there.
 ///
 /// # Errors
 /// When the index or `HEAD` cannot be read.
-pub fn action(workspace: &Workspace, index: &Path, policy: &Policy) -> Result<Action> {
-    let mut changes = repo::staged(workspace, index)?;
+pub fn action(
+    workspace: &Workspace,
+    index: &Path,
+    merging: &[String],
+    policy: &Policy,
+) -> Result<Action> {
+    let mut changes = repo::staged(workspace, index, merging)?;
     let forbids = policy
         .contract
         .as_ref()

@@ -8,6 +8,7 @@
 use super::{Git, Workspace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::judge::{AddedLine, ChangeOp, PathChange};
+use crate::sys::files;
 use bstr::{BStr, BString, ByteSlice as _};
 use gix_index::entry::{Flags, Mode, Stage};
 use gix_index::extension::Tree;
@@ -21,16 +22,17 @@ const MAX_SCANNED: usize = 16 << 20;
 /// Returns what the index at `index` changes against `HEAD`, sorted by path.
 ///
 /// During a merge, a path that is as one of the merged commits has it is left
-/// out: it was judged when it was committed.
+/// out: it was judged when it was committed. `merging` names those commits where
+/// git has not written `MERGE_HEAD` yet, as in `pre-merge-commit`.
 ///
 /// # Errors
 /// When neither we nor git can read the index or `HEAD`.
-pub fn staged(workspace: &Workspace, index: &Path) -> Result<Vec<PathChange>> {
+pub fn staged(workspace: &Workspace, index: &Path, merging: &[String]) -> Result<Vec<PathChange>> {
     let changes = match in_process(workspace, index) {
         Some(changes) => changes,
         None => against(workspace, index, None)?,
     };
-    not_merged(workspace, index, changes)
+    not_merged(workspace, index, merging, changes)
 }
 
 /// Fills in the lines that each change adds, as bytes, line ends removed.
@@ -135,17 +137,21 @@ fn blobs(workspace: &Workspace, ids: &[String]) -> Result<HashMap<String, Vec<u8
 fn not_merged(
     workspace: &Workspace,
     index: &Path,
+    merging: &[String],
     changes: Vec<PathChange>,
 ) -> Result<Vec<PathChange>> {
     let Some(git_dir) = &workspace.git_dir else {
         return Ok(changes);
     };
-    let Some(heads) = crate::sys::files::read_if_there(&git_dir.join("MERGE_HEAD"))? else {
-        return Ok(changes);
-    };
+    let written = files::read_if_there(&git_dir.join("MERGE_HEAD"))?.unwrap_or_default();
+    let heads = written
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(BStr::new)
+        .chain(merging.iter().map(|id| id.as_bytes().as_bstr()));
     let mut kept = changes;
-    for head in heads.lines().filter(|line| !line.is_empty()) {
-        let new: BTreeSet<BString> = against(workspace, index, Some(head.as_bstr()))?
+    for head in heads {
+        let new: BTreeSet<BString> = against(workspace, index, Some(head))?
             .into_iter()
             .map(|change| change.path)
             .collect();
@@ -376,7 +382,7 @@ fn resolve(common: &Path, name: &BStr) -> Option<Option<Vec<u8>>> {
         Ok(bytes) if bytes.starts_with(b"ref:") => None,
         Ok(bytes) => Some(Some(bytes.trim_end().to_vec())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let packed = crate::sys::files::read_if_there(&common.join("packed-refs")).ok()?;
+            let packed = files::read_if_there(&common.join("packed-refs")).ok()?;
             Some(packed.and_then(|packed| {
                 packed.lines().find_map(|line| {
                     let (id, rest) = line.split_once_str(" ")?;

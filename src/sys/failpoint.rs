@@ -10,6 +10,18 @@ pub fn reach() {
     door::reach();
 }
 
+/// Panics in a debug build where `HOLDPOINT_TEST_PANIC` is set, to show that a fault of ours blocks.
+///
+/// # Panics
+/// As said.
+pub fn panic_if_asked() {
+    #[cfg(debug_assertions)]
+    assert!(
+        std::env::var_os("HOLDPOINT_TEST_PANIC").is_none(),
+        "a test asked for a panic"
+    );
+}
+
 #[cfg(debug_assertions)]
 mod door {
     use std::sync::atomic::{AtomicU64, Ordering};

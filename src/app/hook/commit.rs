@@ -37,7 +37,7 @@ pub(super) fn judge(event: Event, caller: Option<Caller>) -> Result<ExitStatus> 
         return Ok(ExitStatus::Passed);
     }
     let index = index(&scene);
-    let action = staged::action(&scene.workspace, &index, &scene.policy)?;
+    let action = staged::action(&scene.workspace, &index, &merging(&scene), &scene.policy)?;
     let crate::judge::Action::StagedChange { changes } = &action else {
         return Ok(ExitStatus::Passed);
     };
@@ -71,6 +71,17 @@ fn index(scene: &Scene) -> PathBuf {
         },
         |file| scene.env.cwd().join(file),
     )
+}
+
+/// The commits that are being merged: git names them in the environment before it writes `MERGE_HEAD`.
+fn merging(scene: &Scene) -> Vec<String> {
+    scene
+        .env
+        .vars()
+        .filter_map(|(name, _)| name.to_str()?.strip_prefix("GITHEAD_"))
+        .filter(|id| id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The commit that `--amend` replaces.

@@ -149,7 +149,7 @@ fn unjudged_commit(scene: &Scene, updates: &[Update]) -> Result<ExitStatus> {
         .env("GIT_INDEX_FILE", &index)
         .args(["read-tree", &new])
         .read();
-    let action = read.and_then(|_| staged::action(&scene.workspace, &index, &scene.policy));
+    let action = read.and_then(|_| staged::action(&scene.workspace, &index, &[], &scene.policy));
     let _ = std::fs::remove_file(&index);
     let action = action?;
     let Action::StagedChange { changes } = &action else {
