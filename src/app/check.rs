@@ -3,6 +3,8 @@
 //! Takes no safety point, makes no hold, writes no log entry. Exit status 0 for
 //! Level 0 and 1, 1 for Level 2 and 3.
 
+mod change;
+
 use crate::assess::{self, Around};
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
@@ -32,6 +34,10 @@ enum What {
     Command(CommandArgs),
     /// Judges a write to, or the deletion of, one file.
     Write(WriteArgs),
+    /// Judges what the next commit would change.
+    Staged(change::StagedArgs),
+    /// Judges what a range of commits changed.
+    Range(change::RangeArgs),
     /// Judges actions from standard input, one JSON object a line.
     Batch(BatchArgs),
 }
@@ -100,6 +106,8 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     match &args.what {
         What::Command(args) => command(env, args),
         What::Write(args) => write(env, args),
+        What::Staged(args) => change::staged(env, args),
+        What::Range(args) => change::range(env, args),
         What::Batch(args) => batch(env, args),
     }
 }

@@ -264,7 +264,7 @@ impl Evidence<'_, '_> {
         };
         if losses.files.len() <= MOST {
             let index = workspace.git_dir.as_ref()?.join("index");
-            let staged = crate::repo::staged(workspace, &index).ok()?;
+            let staged = crate::repo::staged(workspace, &index, &[]).ok()?;
             for change in staged {
                 let deleted = matches!(change.op, crate::judge::ChangeOp::Delete);
                 if !deleted && !losses.files.contains(&change.path) {
@@ -465,7 +465,7 @@ impl Evidence<'_, '_> {
     fn staged_under(&self, paths: &[Arg]) -> Option<Losses> {
         let workspace = self.around.workspace();
         let index = workspace.git_dir.as_ref()?.join("index");
-        let staged = crate::repo::staged(workspace, &index).ok()?;
+        let staged = crate::repo::staged(workspace, &index, &[]).ok()?;
         let mut losses = Losses::default();
         for change in staged {
             let hit = paths.iter().any(|path| {

@@ -27,7 +27,20 @@ pub fn action(
     merging: &[String],
     policy: &Policy,
 ) -> Result<Action> {
-    let mut changes = repo::staged(workspace, index, merging)?;
+    let changes = repo::staged(workspace, index, merging)?;
+    finish(workspace, changes, policy)
+}
+
+/// Observes what a range of commits changed: `A..B`, or `A...B` from where they parted.
+///
+/// # Errors
+/// When git does not know the range.
+pub fn between(workspace: &Workspace, range: &str, policy: &Policy) -> Result<Action> {
+    finish(workspace, repo::between(workspace, range)?, policy)
+}
+
+fn finish(workspace: &Workspace, changes: Vec<PathChange>, policy: &Policy) -> Result<Action> {
+    let mut changes = changes;
     let forbids = policy
         .contract
         .as_ref()

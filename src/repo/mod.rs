@@ -10,6 +10,6 @@ pub mod hooks;
 
 pub use git::{Git, Output};
 pub use graph::{Dropped, Graph, Head};
-pub use staged::{add_lines, index_path, staged};
+pub use staged::{add_lines, between, index_path, staged};
 pub use status::{Others, Tracked, is_ignored, others};
 pub use workspace::{Kind, Workspace};

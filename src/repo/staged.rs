@@ -35,6 +35,26 @@ pub fn staged(workspace: &Workspace, index: &Path, merging: &[String]) -> Result
     not_merged(workspace, index, merging, changes)
 }
 
+/// Returns what a range of commits changed, sorted by path.
+///
+/// # Errors
+/// When it is no range of two commits that git knows.
+pub fn between(workspace: &Workspace, range: &str) -> Result<Vec<PathChange>> {
+    if !range.contains("..") || range.starts_with('-') {
+        return Err(
+            Error::new(ErrorKind::Usage, format!("{range} is no range of commits"))
+                .hint("name two of them: holdpoint check range main..HEAD"),
+        );
+    }
+    let raw = Git::at(workspace)
+        .args(["diff", "--raw", "-z", "-M", "--no-abbrev"])
+        .args(["--no-ext-diff", "--ignore-submodules=none"])
+        .arg(range)
+        .arg("--")
+        .read()?;
+    parse_raw(&raw)
+}
+
 /// Fills in the lines that each change adds, as bytes, line ends removed.
 ///
 /// A line counts as added when the new content has it more often than the old one,

@@ -158,3 +158,32 @@ fn what_a_merge_brings_was_judged_before() {
     sandbox.git(["merge", "-q", "--no-edit", "other"]);
     assert!(!sandbox.work().join("lib/b.rs").exists());
 }
+#[test]
+fn a_staged_check_says_what_the_commit_would_meet_and_makes_no_hold() {
+    let sandbox = guarded();
+    sandbox.write("LICENSE", "none\n");
+    sandbox.git(["add", "LICENSE"]);
+    let ran = sandbox.holdpoint(["check", "staged", "--json"]).exits(1);
+    let verdict: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(verdict["level"], 3);
+    assert_eq!(verdict["rules"][0], "contract.must-not-change");
+    let holds = sandbox.holdpoint(["holds", "--json"]).exits(0);
+    assert!(!holds.out.contains("pending"), "{}", holds.out);
+}
+
+#[test]
+fn a_range_of_commits_is_judged_like_a_commit() {
+    let sandbox = guarded();
+    sandbox.write("docs/guide.md", "# Guide\n\nmore\n");
+    sandbox.git(["commit", "-qam", "inside"]);
+    sandbox
+        .holdpoint(["check", "range", "HEAD~1..HEAD"])
+        .exits(0);
+    sandbox.git(["rm", "-q", "src/main.rs"]);
+    sandbox.git(["-c", "core.hooksPath=/dev/null", "commit", "-qm", "outside"]);
+    let ran = sandbox
+        .holdpoint(["check", "range", "HEAD~2..HEAD", "--json"])
+        .exits(1);
+    assert!(ran.out.contains("contract.out-of-scope"), "{}", ran.out);
+    sandbox.holdpoint(["check", "range", "HEAD"]).exits(2);
+}
