@@ -16,6 +16,7 @@ mod reply;
 mod shells;
 mod tool_names;
 mod tools;
+pub mod wiring;
 
 pub use call::{Call, Edit, Intent, Moment, Step};
 pub use reply::{Answer, Reply};

@@ -4,6 +4,7 @@
 //! that hook. Most calls have nothing to judge; they leave before the
 //! environment is read or a repository is opened.
 
+mod agent;
 mod chain;
 mod commit;
 mod git;
@@ -39,6 +40,20 @@ pub(super) fn main() -> ExitCode {
     let words = process::arguments();
     if let Some(call) = git_call(&words) {
         return guarded("git", || git::run(&call));
+    }
+    if let Some(rest) = words.get(2..)
+        && words.get(1).is_some_and(|word| word == OsStr::new("agent"))
+    {
+        // The default report of a panic names a line of ours, which helps no agent.
+        std::panic::set_hook(Box::new(|_| {}));
+        return match agent::named(rest) {
+            Ok((agent, event)) => agent::run(agent, event.as_deref()),
+            Err(why) => {
+                // Status 2 and words on standard error: what every host takes for a refusal.
+                out::note(format!("holdpoint-hook agent: {why}"));
+                ExitStatus::Usage.into()
+            }
+        };
     }
     out::note(
         "holdpoint-hook is called by git and by agents: holdpoint-hook git HOOK ARGS…, holdpoint-hook agent NAME\n  \

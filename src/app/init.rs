@@ -1,5 +1,7 @@
 //! `holdpoint init`: guards this repository: hooks, Contract template, `.ccg/`.
 
+use super::wire::{Done, Wiring};
+use crate::agents::Agent;
 use crate::contract::{self, PLACES};
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
@@ -15,7 +17,17 @@ use std::path::Path;
 
 /// Arguments of `holdpoint init`.
 #[derive(Debug, clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one switch of the command line"
+)]
 pub(super) struct Args {
+    /// Writes the hooks of this agent into its own settings: claude, codex, gemini, cursor, copilot, opencode
+    #[arg(long, value_name = "NAME", value_parser = agent_named, conflicts_with_all = ["global", "system"])]
+    agent: Vec<Agent>,
+    /// Writes them into the user's settings, for every repository
+    #[arg(long, requires = "agent")]
+    user: bool,
     /// Also lets git call Holdpoint before it changes files (`core.fsmonitor`)
     #[arg(long, conflicts_with_all = ["global", "system"])]
     tripwire: bool,
@@ -35,7 +47,57 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     if args.system {
         return machine_wide(env, Scope::System);
     }
+    if args.user {
+        return user_agents(env, &args.agent);
+    }
     repository(env, args)
+}
+
+/// Reads an agent's name on the command line.
+pub(super) fn agent_named(name: &str) -> std::result::Result<Agent, String> {
+    let known: Vec<&str> = Agent::ALL.iter().map(|agent| agent.name()).collect();
+    Agent::parse(name).ok_or_else(|| format!("known are {}", known.join(", ")))
+}
+
+fn user_agents(env: &Env, agents: &[Agent]) -> Result<ExitStatus> {
+    let wiring = Wiring::user(env)?;
+    for agent in agents {
+        tell_wired(*agent, &wiring.put(env, *agent)?);
+    }
+    Ok(ExitStatus::Passed)
+}
+
+fn tell_wired(agent: Agent, done: &Done) {
+    out::line(if done.changed {
+        format!("{agent} calls holdpoint-hook ({})", done.path.display())
+    } else {
+        format!(
+            "{agent} calls holdpoint-hook already ({}); nothing to do",
+            done.path.display()
+        )
+    });
+    for todo in &done.todo {
+        out::line(format!("  still to do: {todo}"));
+    }
+    if let Some(gate) = trust_gate(agent) {
+        out::line(format!("  note: {gate}"));
+    }
+}
+
+/// What an agent asks of its user before it runs a repository's hooks.
+pub(super) fn trust_gate(agent: Agent) -> Option<&'static str> {
+    match agent {
+        Agent::Gemini => Some(
+            "Gemini runs a repository's hooks only in a trusted folder; --skip-trust does not load them, GEMINI_CLI_TRUST_WORKSPACE=true does",
+        ),
+        Agent::Copilot => Some(
+            "Copilot runs a repository's hooks only in a trusted folder: --trust-folder, or COPILOT_ALLOW_ALL=true",
+        ),
+        Agent::Codex => Some(
+            "Codex skips hooks that it does not trust, silently; the trust is written into the user's config.toml, and `holdpoint doctor` checks it",
+        ),
+        Agent::Claude | Agent::Cursor | Agent::OpenCode => None,
+    }
 }
 
 fn repository(env: &Env, args: &Args) -> Result<ExitStatus> {
@@ -82,21 +144,54 @@ fn repository(env: &Env, args: &Args) -> Result<ExitStatus> {
         done.extend(make_ccg(workspace.main_root())?);
     }
     prefs::baseline(env, &workspace)?;
+    let wiring = Wiring::repository(&workspace.root, &workspace.state);
+    let wired = args
+        .agent
+        .iter()
+        .map(|agent| Ok((*agent, wiring.put(env, *agent)?)))
+        .collect::<Result<Vec<_>>>()?;
     if done.is_empty() {
         out::line(format!(
             "{} is guarded already; nothing to do",
             workspace.root.display()
         ));
+        for (agent, done) in &wired {
+            tell_wired(*agent, done);
+        }
         return Ok(ExitStatus::Passed);
     }
     out::line(format!("{} is guarded", workspace.root.display()));
     for line in done {
         out::line(format!("  {line}"));
     }
-    out::line(
-        "next: say what may change in .ccg/contract.md, and wire your agent: holdpoint init --agent claude",
-    );
+    for (agent, done) in &wired {
+        tell_wired(*agent, done);
+    }
+    for submodule in unguarded_submodules(&workspace) {
+        out::line(format!(
+            "  not guarded: the submodule {submodule} has hooks of its own: (cd {submodule} && holdpoint init)"
+        ));
+    }
+    out::line(if wired.is_empty() {
+        "next: say what may change in .ccg/contract.md, and wire your agent: holdpoint init --agent claude"
+    } else {
+        "next: say what may change in .ccg/contract.md; check that every gate is alive: holdpoint doctor"
+    });
     Ok(ExitStatus::Passed)
+}
+
+/// Submodules of the worktree that are checked out; each has hooks of its own.
+fn unguarded_submodules(workspace: &Workspace) -> Vec<String> {
+    crate::repo::hooks::submodules(workspace)
+        .into_iter()
+        .filter(|path| !crate::repo::hooks::is_guarded(path))
+        .map(|path| {
+            path.strip_prefix(&workspace.root)
+                .unwrap_or(&path)
+                .display()
+                .to_string()
+        })
+        .collect()
 }
 
 /// Makes `.ccg/` with what keeps its logs out of commits; returns what was made.

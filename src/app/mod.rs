@@ -29,6 +29,7 @@ mod session;
 mod status;
 mod stop;
 mod uninstall;
+mod wire;
 mod wrapper;
 
 use crate::error::{Error, Result};

@@ -1,16 +1,24 @@
 //! `holdpoint uninstall`: takes the hooks and settings out again, byte for byte.
 
-use crate::error::Result;
+use super::wire::Wiring;
+use crate::agents::Agent;
+use crate::error::{Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
 use crate::repo::Workspace;
 use crate::repo::hooks::install;
 use crate::repo::hooks::machine::{self, Scope};
 use crate::sys::env::Env;
-use crate::sys::out;
+use crate::sys::{actor, out};
 
 /// Arguments of `holdpoint uninstall`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
+    /// Takes out only the hooks of this agent
+    #[arg(long, value_name = "NAME", value_parser = super::init::agent_named, conflicts_with_all = ["global", "system"])]
+    agent: Option<Agent>,
+    /// Takes agents' hooks out of the user's settings
+    #[arg(long, conflicts_with_all = ["global", "system"])]
+    user: bool,
     /// Takes out what `init --global` put in
     #[arg(long, conflicts_with = "system")]
     global: bool,
@@ -21,6 +29,10 @@ pub(super) struct Args {
 
 /// Runs the command.
 pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
+    only_a_person(env)?;
+    if args.user || args.agent.is_some() {
+        return agents(env, args);
+    }
     let (left, what) = if args.global || args.system {
         let scope = if args.global {
             Scope::Global
@@ -33,10 +45,15 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
         )
     } else {
         let workspace = Workspace::discover(env)?;
-        (
-            install::uninstall(&workspace)?,
-            format!("the hooks of {}", workspace.root.display()),
-        )
+        let agents = Wiring::repository(&workspace.root, &workspace.state).take_out(None)?;
+        for line in &agents {
+            out::line(line);
+        }
+        let left = install::uninstall(&workspace)?;
+        if left.is_none() && !agents.is_empty() {
+            return Ok(ExitStatus::Passed);
+        }
+        (left, format!("the hooks of {}", workspace.root.display()))
     };
     match left {
         None => out::line(format!("{what}: none of ours are installed; nothing to do")),
@@ -51,4 +68,33 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
         }
     }
     Ok(ExitStatus::Passed)
+}
+
+fn agents(env: &Env, args: &Args) -> Result<ExitStatus> {
+    let wiring = if args.user {
+        Wiring::user(env)?
+    } else {
+        let workspace = Workspace::discover(env)?;
+        Wiring::repository(&workspace.root, &workspace.state)
+    };
+    let said = wiring.take_out(args.agent)?;
+    if said.is_empty() {
+        out::line("no agent's settings have hooks of ours; nothing to do");
+    }
+    for line in said {
+        out::line(line);
+    }
+    Ok(ExitStatus::Passed)
+}
+
+/// The gate's own hooks are not an agent's to take out.
+fn only_a_person(env: &Env) -> Result<()> {
+    if actor::detect(env).is_agent() {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            "an agent may not take Holdpoint's hooks out",
+        )
+        .hint("a person does it in a terminal of their own: holdpoint uninstall"));
+    }
+    Ok(())
 }

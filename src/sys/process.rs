@@ -124,3 +124,27 @@ pub fn path_bytes(path: &std::path::Path) -> BString {
 pub fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
+
+/// Ends this process at once, from any thread.
+pub fn exit_now(code: u8) -> ! {
+    std::process::exit(i32::from(code))
+}
+
+/// Starts the program beside this one and does not wait for it; failing that, nothing happens.
+pub fn start_alone(program: &str, args: &[&str], dir: &std::path::Path) {
+    use std::os::unix::process::CommandExt as _;
+    use std::process::{Command, Stdio};
+    let beside = own_executable().map(|own| own.with_file_name(program));
+    let program = match beside {
+        Some(path) if path.is_file() => path,
+        _ => PathBuf::from(program),
+    };
+    let _ = Command::new(program)
+        .args(args)
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn();
+}

@@ -5,11 +5,13 @@
 //! grant names rules of git only, belongs to one agent's session, ends with the
 //! tool call, and at the latest after some minutes.
 
-use crate::judge::{Actor, EffectKind, Facts, GitClass, RuleId};
+use crate::error::{Context as _, ErrorKind, Result};
+use crate::judge::{Actor, EffectKind, Facts, GitClass, RuleId, Verdict};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
+use crate::sys::files::{self, Durability};
 use crate::sys::{actor, clock};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::PathBuf;
@@ -24,6 +26,53 @@ struct Grant {
     session: Option<String>,
     rules: Vec<RuleId>,
     until: Timestamp,
+}
+
+/// Grants the git rules of a verdict to the call that is about to run.
+///
+/// # Errors
+/// When the grant cannot be written.
+pub(super) fn give(
+    workspace: &Workspace,
+    agent: &str,
+    session: Option<&str>,
+    verdict: &Verdict,
+    minutes: i64,
+) -> Result<()> {
+    let rules: Vec<RuleId> = verdict
+        .findings
+        .iter()
+        .filter(|finding| finding.level.needs_person() && finding.rule.family() == "git")
+        .map(|finding| finding.rule)
+        .collect();
+    if rules.is_empty() {
+        return Ok(());
+    }
+    let grant = Grant {
+        version: VERSION,
+        agent: agent.to_owned(),
+        session: session.map(str::to_owned),
+        rules,
+        until: clock::now()
+            .checked_add(SignedDuration::from_mins(minutes))
+            .unwrap_or_else(|_| clock::now()),
+    };
+    let dir = dir(workspace);
+    files::make_private_dir(&dir)?;
+    let bytes = serde_json::to_vec(&grant)
+        .doing(ErrorKind::Internal, || "cannot word a grant".to_owned())?;
+    let name = format!("{}.json", ulid::Ulid::generate());
+    files::replace(&dir.join(name), &bytes, 0o600, Durability::Lazy)
+}
+
+/// Takes back what was granted to a session's call; the call is over.
+pub(super) fn revoke(workspace: &Workspace, agent: &str, session: Option<&str>) {
+    for (path, grant) in all(workspace) {
+        if grant.agent == agent && grant.session.as_deref() == session {
+            // One that stays ends by its time.
+            let _ = fs::remove_file(path);
+        }
+    }
 }
 
 /// The facts without the effects that the acting agent was just granted; a grant that cannot be read grants nothing.

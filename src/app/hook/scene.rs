@@ -9,6 +9,7 @@ use crate::judge::{Action, Actor, Facts, Policy, words};
 use crate::prefs;
 use crate::repo::Workspace;
 use crate::repo::hooks::caller::Caller;
+use crate::repo::hooks::heartbeat;
 use crate::sys::env::Env;
 use crate::sys::{actor, out};
 
@@ -33,6 +34,9 @@ impl Scene {
         let policy = prefs::policy(&env, &workspace)?;
         let actor = actor::detect(&env);
         let marks = Marks::of(&workspace, caller.as_ref());
+        if workspace.state.join("install").is_dir() {
+            heartbeat::beat(&workspace, "git")?;
+        }
         Ok(Self {
             env,
             workspace,

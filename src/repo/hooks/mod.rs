@@ -11,6 +11,7 @@ pub mod config;
 mod event;
 pub mod fate;
 pub mod files;
+pub mod heartbeat;
 pub mod install;
 pub mod machine;
 pub mod place;
@@ -23,10 +24,12 @@ pub use event::{Event, KNOWN};
 pub use receipt::{ConfigReceipt, HookReceipt, Mode, Receipt};
 
 use crate::error::{Context as _, Error, ErrorKind, Result};
+use crate::repo::{Git, Workspace};
 use crate::sys::env::Env;
 use crate::sys::process;
 use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -84,6 +87,37 @@ pub fn is_ours(path: &Path) -> bool {
         }
         _ => false,
     }
+}
+
+/// The worktrees of submodules that are checked out.
+#[must_use]
+pub fn submodules(workspace: &Workspace) -> Vec<PathBuf> {
+    let listed = Git::at(workspace)
+        .args(["ls-files", "-z", "--stage"])
+        .arg("--")
+        .read()
+        .unwrap_or_default();
+    listed
+        .split(|byte| *byte == 0)
+        .filter(|line| line.starts_with(b"160000 "))
+        .filter_map(|line| line.splitn(2, |byte| *byte == b'\t').nth(1))
+        .map(|path| workspace.root.join(OsStr::from_bytes(path)))
+        .filter(|path| path.join(".git").exists())
+        .collect()
+}
+
+/// Returns true when a worktree's git directory has hook files of ours.
+#[must_use]
+pub fn is_guarded(worktree: &Path) -> bool {
+    let dot_git = worktree.join(".git");
+    let git_dir = match fs::read(&dot_git) {
+        Ok(bytes) => {
+            let target = bytes.strip_prefix(b"gitdir:").unwrap_or(&bytes);
+            worktree.join(OsStr::from_bytes(target.trim_ascii()))
+        }
+        Err(_) => dot_git,
+    };
+    is_ours(&git_dir.join("hooks/reference-transaction"))
 }
 
 /// Makes a directory that others may read: git runs hooks for whoever works in the repository.

@@ -4,12 +4,13 @@
 //! wrong ([`outcome`]), is it tried again and when ([`retry`]), how sure is a
 //! fix ([`confidence`]), who takes over ([`degrade`]), how long may it take
 //! ([`limits`], [`complexity`]), what is typed ([`template`]), which session
-//! goes on ([`session`]).
+//! goes on ([`session`]), does an agent go round in circles ([`guardrails`]).
 
 pub mod complexity;
 pub mod confidence;
 pub mod context;
 pub mod degrade;
+pub mod guardrails;
 pub mod limits;
 pub mod outcome;
 pub mod retry;

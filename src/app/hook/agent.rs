@@ -1,0 +1,135 @@
+//! `holdpoint-hook agent NAME [EVENT]`: one call of an agent's hook, from its payload to its reply.
+//!
+//! The host goes on when its hook is silent, slow or broken, so every way out of
+//! here is a worded answer: a fault of ours, a panic or the deadline refuses what
+//! could write something, and lets what only reads go on.
+
+mod after;
+mod before;
+mod start;
+
+use crate::agents::{Agent, Answer, Call, Moment, Reply};
+use crate::error::Result;
+use crate::sys::env::Env;
+use crate::sys::{out, process};
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long a call may take; every host waits longer.
+const DEADLINE: Duration = Duration::from_secs(2);
+
+/// What is known of the call so far, for whoever has to answer when judging did not end.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    call: Option<Call>,
+    answered: bool,
+}
+
+/// Answers one call.
+pub(super) fn run(agent: Agent, event: Option<&str>) -> ExitCode {
+    let known = Arc::new(Mutex::new(Known::default()));
+    watch(agent, event.map(str::to_owned), Arc::clone(&known));
+    let answered = catch_unwind(AssertUnwindSafe(|| answer(agent, event, &known)));
+    let reply = match answered {
+        Ok(Ok(reply)) => reply,
+        Ok(Err(error)) => instead(agent, event, &known, &error.to_string()),
+        Err(_) => instead(agent, event, &known, "a fault of Holdpoint's own"),
+    };
+    if !claim(&known) {
+        // The deadline has answered, and is ending this process.
+        std::thread::sleep(DEADLINE);
+    }
+    send(&reply)
+}
+
+/// The agent and event on the command line.
+///
+/// # Errors
+/// With what is wrong with them.
+pub(super) fn named(words: &[OsString]) -> std::result::Result<(Agent, Option<String>), String> {
+    let name = words
+        .first()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    let known: Vec<&str> = Agent::ALL.iter().map(|agent| agent.name()).collect();
+    let agent = Agent::parse(name)
+        .ok_or_else(|| format!("no agent '{name}' is known, only {}", known.join(", ")))?;
+    let event = words
+        .get(1)
+        .and_then(|event| event.to_str())
+        .map(str::to_owned);
+    Ok((agent, event))
+}
+
+fn answer(agent: Agent, event: Option<&str>, known: &Mutex<Known>) -> Result<Reply> {
+    use crate::error::{Context as _, ErrorKind};
+    let payload =
+        process::read_stdin().doing(ErrorKind::Io, || format!("cannot read what {agent} sends"))?;
+    let call = agent.read(&payload, event)?;
+    lock(known).call = Some(call.clone());
+    let answer = match call.moment {
+        Moment::BeforeTool if !call.may_write() => Answer::Pass,
+        Moment::BeforeTool => before::judge(&Env::read()?, agent, &call)?,
+        Moment::AfterTool => after::record(&Env::read()?, agent, &call)?,
+        Moment::SessionStart => start::brief(&Env::read()?, agent, &call)?,
+        Moment::Prompt | Moment::Other => Answer::Pass,
+    };
+    Ok(agent.reply(&call, &answer))
+}
+
+/// The reply when no judgement was reached.
+fn instead(agent: Agent, event: Option<&str>, known: &Mutex<Known>, why: &str) -> Reply {
+    let words = format!(
+        "Holdpoint could not judge this call ({why}). It is refused, because it might write something. \
+         Nothing was done. Tell a person: holdpoint doctor says what is wrong; then repeat the same call"
+    );
+    match lock(known).call.clone() {
+        None => agent.refuse(event, &words),
+        Some(call) if call.moment == Moment::BeforeTool && call.may_write() => {
+            agent.reply(&call, &Answer::Deny(words))
+        }
+        Some(call) => {
+            out::note(format!("holdpoint: {why}"));
+            agent.reply(&call, &Answer::Pass)
+        }
+    }
+}
+
+/// Ends the process with a refusal when the deadline passes first.
+fn watch(agent: Agent, event: Option<String>, known: Arc<Mutex<Known>>) {
+    std::thread::spawn(move || {
+        std::thread::sleep(DEADLINE);
+        if claim(&known) {
+            let why = format!("it took longer than {} s", DEADLINE.as_secs());
+            let reply = instead(agent, event.as_deref(), &known, &why);
+            write(&reply);
+            process::exit_now(reply.exit);
+        }
+    });
+}
+
+/// Takes the right to answer; only the first gets it.
+fn claim(known: &Mutex<Known>) -> bool {
+    !std::mem::replace(&mut lock(known).answered, true)
+}
+
+fn lock(known: &Mutex<Known>) -> std::sync::MutexGuard<'_, Known> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn send(reply: &Reply) -> ExitCode {
+    write(reply);
+    ExitCode::from(reply.exit)
+}
+
+fn write(reply: &Reply) {
+    if !reply.stderr.is_empty() {
+        out::note(reply.stderr.trim_end());
+    }
+    if !reply.stdout.is_empty() {
+        out::raw(reply.stdout.as_bytes());
+    }
+}
