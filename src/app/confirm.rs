@@ -8,6 +8,7 @@ use crate::journal::{self, LogEntry, Outcome};
 use crate::judge::{self, Action, Actor, Pending, Risk};
 use crate::prefs;
 use crate::repo::Workspace;
+use crate::runs::delta;
 use crate::sys::env::Env;
 use crate::sys::out;
 use crate::sys::terminal::Terminal;
@@ -49,8 +50,39 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
         let hold = holds::find(env, &workspace, id)?;
         let hold = holds::confirm_with(env, &workspace, &hold, scope, &terminal)?;
         told(&hold, scope);
+        carry_out(env, &workspace, &hold)?;
     }
     Ok(ExitStatus::Passed)
+}
+
+/// Applies the held change of a wrapped run, which is not repeated but kept.
+fn carry_out(env: &Env, workspace: &Workspace, hold: &Hold) -> Result<()> {
+    let Some(done) = delta::carry_out(env, workspace, hold)? else {
+        return Ok(());
+    };
+    for (what, paths) in [("Applied", &done.applied), ("Merged", &done.merged)] {
+        for path in paths {
+            out::line(format!("{what}: {path}"));
+        }
+    }
+    if done.conflicts.is_empty() {
+        return Ok(());
+    }
+    for path in &done.conflicts {
+        out::line(format!("Left as it is, because it moved on: {path}"));
+    }
+    let kept = delta::Payload::of(hold).map(|payload| payload.dir.display().to_string());
+    Err(Error::new(
+        ErrorKind::Guarded,
+        format!(
+            "{} files have moved on since, and the held change does not fit",
+            done.conflicts.len()
+        ),
+    )
+    .hint(format!(
+        "both sides of each are kept in {}",
+        kept.unwrap_or_default()
+    )))
 }
 
 fn told(hold: &Hold, scope: Scope) {
@@ -245,6 +277,10 @@ fn one_by_one(
 fn settle(env: &Env, workspace: &Workspace, holds: &[&Hold]) -> Result<Vec<String>> {
     holds
         .iter()
-        .map(|hold| holds::settle(env, workspace, &hold.id, Scope::Once).map(|hold| hold.id))
+        .map(|hold| {
+            let hold = holds::settle(env, workspace, &hold.id, Scope::Once)?;
+            carry_out(env, workspace, &hold)?;
+            Ok(hold.id)
+        })
         .collect()
 }

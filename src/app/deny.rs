@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::exit::ExitStatus;
 use crate::holds;
 use crate::repo::Workspace;
+use crate::runs::delta::Payload;
 use crate::sys::env::Env;
 use crate::sys::out;
 
@@ -23,6 +24,9 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     let workspace = Workspace::discover(env)?;
     for id in &args.ids {
         let hold = holds::deny(env, &workspace, id, args.why.as_deref())?;
+        if let Some(payload) = Payload::of(&hold) {
+            payload.drop_bytes()?;
+        }
         out::line(format!("Refused: {} ({})", hold.summary, hold.id));
     }
     Ok(ExitStatus::Passed)

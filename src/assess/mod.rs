@@ -5,6 +5,7 @@
 //! never lowers a level: what cannot be told counts as lost.
 
 mod around;
+pub mod delta;
 mod files;
 mod git;
 mod made;

@@ -22,6 +22,15 @@ pub fn panic_if_asked() {
     );
 }
 
+/// Keeps a child process from dying at this process's failpoint; `HOLDPOINT_TEST_CHILD_DIE_AT=N` is the child's own.
+pub fn hand_on(command: &mut std::process::Command) {
+    command.env_remove("HOLDPOINT_TEST_DIE_AT");
+    #[cfg(debug_assertions)]
+    if let Some(at) = std::env::var_os("HOLDPOINT_TEST_CHILD_DIE_AT") {
+        command.env("HOLDPOINT_TEST_DIE_AT", at);
+    }
+}
+
 #[cfg(debug_assertions)]
 mod door {
     use std::sync::atomic::{AtomicU64, Ordering};

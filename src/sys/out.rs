@@ -24,6 +24,34 @@ pub fn note(text: impl AsRef<str>) {
     let _ = writeln!(err, "{}", text.as_ref());
 }
 
+/// One of this process's two output streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Err,
+}
+
+/// Passes another program's output on, unbuffered and unchanged.
+///
+/// # Errors
+/// When the reader is gone or the write fails.
+pub fn pass_on(stream: Stream, mut bytes: &[u8]) -> std::io::Result<()> {
+    while !bytes.is_empty() {
+        let written = match stream {
+            Stream::Out => rustix::io::write(rustix::stdio::stdout(), bytes),
+            Stream::Err => rustix::io::write(rustix::stdio::stderr(), bytes),
+        };
+        match written {
+            Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
 fn finish(result: std::io::Result<()>) {
     if let Err(error) = result {
         if error.kind() == std::io::ErrorKind::BrokenPipe {

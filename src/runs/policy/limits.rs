@@ -123,12 +123,13 @@ impl Limits {
         }
     }
 
-    /// The limits with a factor, never under a second and never over a week.
+    /// The limits with a factor, never shortened below a second and never over a week.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         let scale = |limit: Duration| {
-            let seconds = (limit.as_secs_f64() * factor.clamp(0.0, 1e6)).max(1.0);
-            Duration::from_secs_f64(seconds).min(LONGEST)
+            let least = limit.min(Duration::from_secs(1));
+            let scaled = limit.as_secs_f64() * factor.clamp(0.0, 1e6);
+            Duration::from_secs_f64(scaled.min(LONGEST.as_secs_f64())).max(least)
         };
         Self {
             default: scale(self.default),

@@ -1,0 +1,417 @@
+//! What a run changed: put back whole, kept in its hold, applied on a person's word.
+//!
+//! A held change lies in the run's directory with the bytes of both sides, so
+//! that neither the workspace nor a pruned safety point can take it away.
+
+use super::beneath::{self, Content};
+use crate::error::{Context as _, Error, ErrorKind, Result};
+use crate::holds::Hold;
+use crate::judge::{ChangeOp, PathChange};
+use crate::repo::{Git, Workspace};
+use crate::sys::env::Env;
+use crate::sys::{failpoint, files};
+use crate::vault::{self, SafetyPoint};
+use bstr::{BStr, BString, ByteSlice as _};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The version of a held change's files.
+const VERSION: u32 = 1;
+
+/// All refs and what they point to; `HEAD` too, as a branch's name or a commit.
+pub fn refs(workspace: &Workspace) -> Result<BTreeMap<String, String>> {
+    if workspace.git_dir.is_none() {
+        return Ok(BTreeMap::new());
+    }
+    let listed = Git::at(workspace)
+        .args(["for-each-ref", "--format=%(objectname) %(refname)"])
+        .read()?;
+    let mut refs: BTreeMap<String, String> = String::from_utf8_lossy(&listed)
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(id, name)| (name.to_owned(), id.to_owned()))
+        .collect();
+    let head = Git::at(workspace)
+        .args(["symbolic-ref", "-q", "HEAD"])
+        .output()?;
+    let head = String::from_utf8_lossy(&head.stdout).trim().to_owned();
+    refs.insert("HEAD".to_owned(), head);
+    Ok(refs)
+}
+
+/// One path, with both of its sides.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Kept {
+    /// The path.
+    pub path: BString,
+    /// Its mode before; empty where there was nothing.
+    pub mode_before: String,
+    /// Its mode after; empty where nothing is left.
+    pub mode_after: String,
+    /// The file's name in the directory of the held change, without its side.
+    pub name: String,
+}
+
+/// What a hold of a run's change carries.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Payload {
+    /// [`VERSION`].
+    pub version: u32,
+    /// Always `workspace_delta`.
+    pub kind: String,
+    /// Where the bytes lie.
+    pub dir: PathBuf,
+    /// Every path.
+    pub paths: Vec<Kept>,
+}
+
+/// Copies both sides of changes into `dir`.
+///
+/// # Errors
+/// When a side cannot be read or written: then nothing may be put back.
+pub fn keep(
+    env: &Env,
+    workspace: &Workspace,
+    point: &SafetyPoint,
+    changes: &[PathChange],
+    dir: &Path,
+) -> Result<Payload> {
+    files::make_private_dir(dir)?;
+    let mut paths = Vec::new();
+    for side in sides(changes) {
+        let name = format!("{:05}", paths.len());
+        if !side.mode_before.is_empty() {
+            let bytes = before(env, workspace, point, side.path.as_bstr())?;
+            files::replace(
+                &dir.join(format!("{name}.before")),
+                &bytes,
+                0o600,
+                files::Durability::Synced,
+            )?;
+        }
+        if !side.mode_after.is_empty() {
+            let bytes = match beneath::read(&workspace.root, side.path.as_bstr())? {
+                Content::File { bytes, .. } => bytes,
+                Content::Link { target } => target,
+                Content::Absent | Content::Other => {
+                    return Err(Error::new(
+                        ErrorKind::Io,
+                        format!("cannot keep {}: it changed while it was read", side.path),
+                    ));
+                }
+            };
+            files::replace(
+                &dir.join(format!("{name}.after")),
+                &bytes,
+                0o600,
+                files::Durability::Synced,
+            )?;
+        }
+        failpoint::reach();
+        paths.push(Kept { name, ..side });
+    }
+    Ok(Payload {
+        version: VERSION,
+        kind: "workspace_delta".to_owned(),
+        dir: dir.to_path_buf(),
+        paths,
+    })
+}
+
+fn before(env: &Env, workspace: &Workspace, point: &SafetyPoint, path: &BStr) -> Result<Vec<u8>> {
+    vault::content(env, workspace, point, path)?.ok_or_else(|| {
+        Error::new(
+            ErrorKind::Damaged,
+            format!("the safety point {} does not hold {path}", point.id),
+        )
+        .hint(format!("look at it: holdpoint points show {}", point.id))
+    })
+}
+
+/// Both sides of every path of some changes; a rename is two paths.
+fn sides(changes: &[PathChange]) -> Vec<Kept> {
+    let mut sides = Vec::new();
+    for change in changes {
+        let side = |path: &BString, mode_before: &str, mode_after: &str| Kept {
+            path: path.clone(),
+            mode_before: mode_before.to_owned(),
+            mode_after: mode_after.to_owned(),
+            name: String::new(),
+        };
+        match &change.op {
+            ChangeOp::Rename { from } => {
+                sides.push(side(from, &change.mode_before, ""));
+                sides.push(side(&change.path, "", &change.mode_after));
+            }
+            _ => sides.push(side(&change.path, &change.mode_before, &change.mode_after)),
+        }
+    }
+    sides
+}
+
+impl Payload {
+    /// Reads it from a hold; `None` for a hold of something else.
+    #[must_use]
+    pub fn of(hold: &Hold) -> Option<Self> {
+        serde_json::from_value(hold.payload.clone())
+            .ok()
+            .filter(|payload: &Self| {
+                payload.version == VERSION && payload.kind == "workspace_delta"
+            })
+    }
+
+    fn side(&self, kept: &Kept, side: Side) -> Result<Content> {
+        let (mode, end) = match side {
+            Side::Before => (&kept.mode_before, "before"),
+            Side::After => (&kept.mode_after, "after"),
+        };
+        if mode.is_empty() {
+            return Ok(Content::Absent);
+        }
+        let path = self.dir.join(format!("{}.{end}", kept.name));
+        let bytes = fs::read(&path).doing(ErrorKind::Damaged, || {
+            format!(
+                "the kept bytes of {} are gone ({})",
+                kept.path,
+                path.display()
+            )
+        })?;
+        Content::from_mode(bytes, mode).ok_or_else(|| {
+            Error::new(
+                ErrorKind::Io,
+                format!("{} is neither a file nor a link", kept.path),
+            )
+        })
+    }
+
+    /// Puts every path back as it was before the run, where the run's change still stands.
+    ///
+    /// A path that changed again in the meantime is left and returned.
+    ///
+    /// # Errors
+    /// When a path cannot be written.
+    pub fn put_back(&self, workspace: &Workspace) -> Result<Vec<BString>> {
+        let mut left = Vec::new();
+        // What the run made goes first: a link of its may stand where a directory was.
+        let (made, others): (Vec<&Kept>, Vec<&Kept>) = self
+            .paths
+            .iter()
+            .partition(|kept| kept.mode_before.is_empty());
+        for kept in made.into_iter().rev().chain(others) {
+            let now = beneath::read(&workspace.root, kept.path.as_bstr());
+            let before = self.side(kept, Side::Before)?;
+            match now {
+                Ok(now) if now == before => continue,
+                Ok(now) if now != self.side(kept, Side::After)? && now != Content::Absent => {
+                    left.push(kept.path.clone());
+                    continue;
+                }
+                Ok(_) | Err(_) => {}
+            }
+            beneath::put(&workspace.root, kept.path.as_bstr(), &before)?;
+            failpoint::reach();
+        }
+        Ok(left)
+    }
+
+    /// Removes the directories that only the run's files were in, where a point did not have them.
+    ///
+    /// # Errors
+    /// When the point cannot be read.
+    pub fn remove_new_dirs(
+        &self,
+        env: &Env,
+        workspace: &Workspace,
+        point: &SafetyPoint,
+    ) -> Result<()> {
+        let mut dirs = BTreeSet::new();
+        for kept in self.paths.iter().filter(|kept| kept.mode_before.is_empty()) {
+            let mut path = kept.path.as_bstr();
+            while let Some(slash) = path.rfind_byte(b'/') {
+                path = path.get(..slash).unwrap_or_default().as_bstr();
+                dirs.insert(BString::from(path));
+            }
+        }
+        let dirs: Vec<BString> = dirs.into_iter().collect();
+        let mut new = vault::absent_in(env, workspace, point, &dirs)?;
+        new.sort_by_key(|dir| std::cmp::Reverse(dir.len()));
+        for dir in new {
+            beneath::remove_empty_dir(&workspace.root, dir.as_bstr());
+        }
+        Ok(())
+    }
+
+    /// Drops the kept bytes.
+    ///
+    /// # Errors
+    /// When they cannot be removed.
+    pub fn drop_bytes(&self) -> Result<()> {
+        match fs::remove_dir_all(&self.dir) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error).doing(ErrorKind::Io, || {
+                format!("cannot remove {}", self.dir.display())
+            }),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Side {
+    Before,
+    After,
+}
+
+/// What applying a held change did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// Paths that are as the run left them.
+    pub applied: Vec<BString>,
+    /// Paths that had moved on, into which the run's change was merged.
+    pub merged: Vec<BString>,
+    /// Paths that had moved on so that the change does not fit: left as they are.
+    pub conflicts: Vec<BString>,
+}
+
+/// Applies a held change that a person confirmed; three-way where the files moved on since.
+///
+/// # Errors
+/// When a path cannot be read or written.
+pub fn apply(workspace: &Workspace, payload: &Payload) -> Result<Applied> {
+    let mut done = Applied::default();
+    // What goes away goes first: a directory may become a file.
+    let (gone, others): (Vec<&Kept>, Vec<&Kept>) = payload
+        .paths
+        .iter()
+        .partition(|kept| kept.mode_after.is_empty());
+    for kept in gone.into_iter().chain(others) {
+        let path = kept.path.as_bstr();
+        let now = beneath::read(&workspace.root, path)?;
+        let before = payload.side(kept, Side::Before)?;
+        let after = payload.side(kept, Side::After)?;
+        if now == after {
+            done.applied.push(kept.path.clone());
+        } else if now == before {
+            beneath::put(&workspace.root, path, &after)?;
+            done.applied.push(kept.path.clone());
+        } else if let Some(merged) = merge(&before, &now, &after)? {
+            beneath::put(&workspace.root, path, &merged)?;
+            done.merged.push(kept.path.clone());
+        } else {
+            done.conflicts.push(kept.path.clone());
+        }
+    }
+    Ok(done)
+}
+
+/// Carries out a confirmed hold of a run's change, once; `None` for a hold of something else.
+///
+/// # Errors
+/// When no safety point can be taken first, or a path cannot be written.
+pub fn carry_out(env: &Env, workspace: &Workspace, hold: &Hold) -> Result<Option<Applied>> {
+    let Some(payload) = Payload::of(hold) else {
+        return Ok(None);
+    };
+    let actor = crate::sys::actor::detect(env);
+    vault::save(
+        env,
+        workspace,
+        &vault::Request {
+            run: hold.run.clone(),
+            ..vault::Request::new("before a confirmed change is applied", actor)
+        },
+    )?;
+    if crate::holds::take_confirmed(env, workspace, &hold.action_hash)?.is_none() {
+        return Err(Error::new(
+            ErrorKind::Refused,
+            format!("the hold {} is not confirmed, or was used already", hold.id),
+        ));
+    }
+    apply(workspace, &payload).map(Some)
+}
+
+/// Merges two changes of a text; `None` where they do not fit together.
+fn merge(before: &Content, now: &Content, after: &Content) -> Result<Option<Content>> {
+    let (
+        Content::File {
+            bytes: base,
+            mode: base_mode,
+        },
+        Content::File { bytes: ours, mode },
+        Content::File {
+            bytes: theirs,
+            mode: their_mode,
+        },
+    ) = (before, now, after)
+    else {
+        return Ok(None);
+    };
+    let dir = tempfile_dir()?;
+    let write = |name: &str, bytes: &[u8]| -> Result<PathBuf> {
+        let path = dir.join(name);
+        files::replace(&path, bytes, 0o600, files::Durability::Lazy)?;
+        Ok(path)
+    };
+    let (ours, base, theirs) = (
+        write("ours", ours)?,
+        write("base", base)?,
+        write("theirs", theirs)?,
+    );
+    let output = Git::bare()
+        .args(["merge-file", "-p", "-q"])
+        .arg(&ours)
+        .arg(&base)
+        .arg(&theirs)
+        .output()?;
+    // The directory is only ours; what stays of it is a temporary file.
+    let _ = fs::remove_dir_all(&dir);
+    Ok((output.status == Some(0)).then_some(Content::File {
+        bytes: output.stdout,
+        mode: if their_mode == base_mode {
+            *mode
+        } else {
+            *their_mode
+        },
+    }))
+}
+
+fn tempfile_dir() -> Result<PathBuf> {
+    let dir = std::env::temp_dir().join(format!("holdpoint-merge-{}", ulid::Ulid::generate()));
+    files::make_private_dir(&dir)?;
+    Ok(dir)
+}
+
+/// Puts the workspace's files back to a safety point, because an attempt is tried again; returns how many.
+///
+/// # Errors
+/// When the point cannot be read or a file cannot be written.
+pub fn back_to(env: &Env, workspace: &Workspace, id: &str) -> Result<usize> {
+    let point = vault::find(env, workspace, Some(id))?;
+    let changes = vault::compare(env, workspace, &point)?;
+    let changes: Vec<PathChange> = changes
+        .into_iter()
+        .filter(|change| !crate::assess::delta::is_own_log(change.path.as_bstr()))
+        .collect();
+    for kept in sides(&changes)
+        .iter()
+        .filter(|kept| kept.mode_before.is_empty())
+    {
+        beneath::put(&workspace.root, kept.path.as_bstr(), &Content::Absent)?;
+    }
+    for kept in sides(&changes)
+        .iter()
+        .filter(|kept| !kept.mode_before.is_empty())
+    {
+        let bytes = before(env, workspace, &point, kept.path.as_bstr())?;
+        let content = Content::from_mode(bytes, &kept.mode_before).ok_or_else(|| {
+            Error::new(
+                ErrorKind::Io,
+                format!("cannot put {} back: it was no file", kept.path),
+            )
+        })?;
+        beneath::put(&workspace.root, kept.path.as_bstr(), &content)?;
+    }
+    Ok(changes.len())
+}

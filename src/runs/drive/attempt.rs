@@ -1,0 +1,352 @@
+//! One attempt: started once, waited for whoever started it, never run twice.
+
+use super::{Scene, gate, guard};
+use crate::error::{Context as _, Error, ErrorKind, Result};
+use crate::runs::policy::limits::Limits;
+use crate::runs::policy::outcome::Exit;
+use crate::runs::policy::session;
+use crate::runs::policy::task::Event;
+use crate::runs::record::{self, Attempt, Cause, End, Purpose, Run, Spec, Started, VERSION};
+use crate::runs::tree;
+use crate::runs::{sandbox, signals, terminal};
+use crate::sys::lock::Lock;
+use crate::sys::{clock, failpoint, out};
+use bstr::BString;
+use rustix::process::Signal;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::Duration;
+
+/// How often an attempt of another process is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Makes the next attempt of the wrapped command, or waits for the one that is open.
+pub(super) fn make(scene: &Scene<'_>, run: &mut Run) -> Result<()> {
+    if run.open_attempt(Purpose::Work).is_none() {
+        let number = next_number(run);
+        let ready = gate(scene, run, work_number(run))?;
+        let (agent, _) = run.command(scene)?;
+        let point = if run.attempts.is_empty() {
+            run.point.clone()
+        } else {
+            guard::point(scene, run, "before another attempt")?
+        };
+        run.attempts.push(Attempt {
+            number,
+            purpose: Purpose::Work,
+            agent,
+            point,
+            limits: limits_of_next(scene, run),
+            started: clock::rfc3339(clock::now()),
+            end: None,
+            outcome: None,
+        });
+        let spec = spec(scene, run, ready.argv, ready.program, number)?;
+        start_and_wait(scene, run, Some(spec))?;
+    } else {
+        start_and_wait(scene, run, None)?;
+    }
+    note_session(scene, run);
+    let end = run
+        .last()
+        .and_then(|attempt| attempt.end.clone())
+        .ok_or_else(|| Error::new(ErrorKind::Internal, "an attempt ended without an end"))?;
+    let failed = guard::outcome(scene, run)?;
+    if failed.is_none() && end.cause == Cause::Left {
+        run.step(Event::Succeed, "")
+    } else {
+        run.step(Event::Fail, guard::why(&end))
+    }
+}
+
+/// Runs a shell command of the person's (tests, acceptance, review) as an attempt of its own.
+pub(super) fn check(scene: &Scene<'_>, run: &mut Run, purpose: Purpose, text: &str) -> Result<End> {
+    let spec = if run.open_attempt(purpose).is_none() {
+        let number = next_number(run);
+        let limits = run.limits(scene);
+        run.attempts.push(Attempt {
+            number,
+            purpose,
+            agent: "tools".to_owned(),
+            point: None,
+            limits,
+            started: clock::rfc3339(clock::now()),
+            end: None,
+            outcome: None,
+        });
+        let argv = ["/bin/sh", "-c", text].map(BString::from).to_vec();
+        Some(spec(scene, run, argv, PathBuf::from("/bin/sh"), number)?)
+    } else {
+        None
+    };
+    start_and_wait(scene, run, spec)?;
+    run.last()
+        .and_then(|attempt| attempt.end.clone())
+        .ok_or_else(|| Error::new(ErrorKind::Internal, "a check ended without an end"))
+}
+
+/// The directory number of the next attempt.
+fn next_number(run: &Run) -> u32 {
+    run.attempts.last().map_or(1, |attempt| attempt.number + 1)
+}
+
+/// The number of the next attempt as the command sees it.
+fn work_number(run: &Run) -> u32 {
+    let made = run
+        .attempts
+        .iter()
+        .filter(|attempt| attempt.purpose == Purpose::Work)
+        .count();
+    u32::try_from(made).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// An attempt after one that ran out of time gets half as long again.
+fn limits_of_next(scene: &Scene<'_>, run: &Run) -> Limits {
+    let limits = run.limits(scene);
+    let timed_out = run
+        .last_work()
+        .and_then(|attempt| attempt.end.as_ref())
+        .is_some_and(|end| end.cause == Cause::TimeLimit);
+    if timed_out {
+        limits.scaled(crate::runs::policy::retry::LONGER)
+    } else {
+        limits
+    }
+}
+
+fn spec(
+    scene: &Scene<'_>,
+    run: &Run,
+    argv: Vec<BString>,
+    program: PathBuf,
+    number: u32,
+) -> Result<Spec> {
+    let attempt = run
+        .last()
+        .ok_or_else(|| Error::new(ErrorKind::Internal, "no attempt to start"))?;
+    let is_terminal = terminal::stdin_is_terminal();
+    let work = attempt.purpose == Purpose::Work;
+    let pty = work && is_terminal && !run.options.no_pty && terminal::in_foreground();
+    let dir = scene.dir.attempt(number);
+    let confinement = if run.options.sandbox && work {
+        let mut plan = sandbox::plan(scene.env, scene.workspace, &[]);
+        plan.files
+            .extend([dir.join("out.pipe"), dir.join("err.pipe")]);
+        Some(plan)
+    } else {
+        None
+    };
+    Ok(Spec {
+        version: VERSION,
+        run: run.id.clone(),
+        number,
+        token: ulid::Ulid::generate().to_string(),
+        argv,
+        program,
+        cwd: run.cwd.clone(),
+        agent: run.options.agent.clone(),
+        title: run.title().chars().take(60).collect(),
+        limits: attempt.limits,
+        pty,
+        no_input: !work || (is_terminal && !pty),
+        sandbox: confinement,
+        quiet: run.options.quiet,
+    })
+}
+
+/// Starts the attempt that was just pushed, or takes over the open one, and waits for its end.
+fn start_and_wait(scene: &Scene<'_>, run: &mut Run, fresh: Option<Spec>) -> Result<()> {
+    let number = run.last().map_or(0, |attempt| attempt.number);
+    let dir = scene.dir.attempt(number);
+    crate::sys::files::make_private_dir(&dir)?;
+    if let Some(spec) = &fresh {
+        record::write(&dir.join("spec.json"), spec)?;
+        scene.dir.save(run)?;
+    }
+    let settings = terminal::in_foreground().then(terminal::Settings::note);
+    let end = match fresh {
+        Some(spec) => {
+            let leash = start_leash(&dir, &spec.token, Mode::Start)?;
+            wait_for_own(scene, run, &dir, leash)?
+        }
+        None => take_over(scene, run, &dir)?,
+    };
+    drop(settings);
+    if let Some(attempt) = run.attempts.last_mut() {
+        attempt.end = Some(end);
+    }
+    Ok(())
+}
+
+/// What a leash is started for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// To start the command.
+    Start,
+    /// To stay with what a killed leash left.
+    Adopt,
+}
+
+fn start_leash(dir: &Path, token: &str, mode: Mode) -> Result<Child> {
+    let program = crate::sys::process::own_executable()
+        .ok_or_else(|| Error::new(ErrorKind::Internal, "cannot find this program's own file"))?;
+    let mut command = Command::new(program);
+    command
+        .arg(match mode {
+            Mode::Start => "--leash",
+            Mode::Adopt => "--adopt",
+        })
+        .arg(dir)
+        .args(["--token", token]);
+    failpoint::hand_on(&mut command);
+    failpoint::reach();
+    let child = command.spawn().doing(ErrorKind::Guarded, || {
+        "E003: cannot start a process".to_owned()
+    })?;
+    failpoint::reach();
+    Ok(child)
+}
+
+/// Waits for a leash that this process started, passing on what a person's signals ask for.
+fn wait_for_own(scene: &Scene<'_>, run: &Run, dir: &Path, mut leash: Child) -> Result<End> {
+    let pid = i32::try_from(leash.id())
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
+    loop {
+        if leash
+            .try_wait()
+            .doing(ErrorKind::Internal, || {
+                "cannot wait for the leash".to_owned()
+            })?
+            .is_some()
+        {
+            break;
+        }
+        if let Ok(signal) = scene.signals.recv_timeout(Duration::from_secs(1)) {
+            let passed_on = match signal {
+                signals::SIGINT => Signal::INT,
+                signals::SIGTERM | signals::SIGHUP => Signal::TERM,
+                signals::SIGWINCH => Signal::WINCH,
+                _ => continue,
+            };
+            if let Some(pid) = pid {
+                // It may just have left.
+                let _ = rustix::process::kill_process(pid, passed_on);
+            }
+        }
+    }
+    if let Some(end) = record::read(&dir.join("end.json"))? {
+        return Ok(end);
+    }
+    // The leash was killed: nothing of what it watched may go on unwatched.
+    out::note("holdpoint: the process that watched the run was killed; ending what it left");
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let ended = tree::end(
+        tree::grace(scene.env),
+        || {
+            let mut found = tree::below(own);
+            found.extend(tree::marked(&run.id));
+            found
+        },
+        collect_orphans,
+    );
+    let mut end = lost(dir)?;
+    end.not_ended = ended.left;
+    record::write(&dir.join("end.json"), &end)?;
+    Ok(end)
+}
+
+/// Takes dead orphans from the process table.
+fn collect_orphans() {
+    while let Ok(Some(_)) = rustix::process::wait(rustix::process::WaitOptions::NOHANG) {}
+}
+
+/// Takes over an attempt that another drive started.
+fn take_over(scene: &Scene<'_>, run: &Run, dir: &Path) -> Result<End> {
+    out::note(format!(
+        "holdpoint: run {} was interrupted; looking for what it left",
+        run.id
+    ));
+    let lock_path = dir.join("leash.lock");
+    let mut said = false;
+    let lock = loop {
+        if let Some(lock) = Lock::try_take(&lock_path)? {
+            break lock;
+        }
+        if !said {
+            out::note("holdpoint: it is still running; waiting for it");
+            said = true;
+        }
+        let started: Option<Started> = record::read(&dir.join("started.json"))?;
+        if let Ok(signal) = scene.signals.recv_timeout(LOOK)
+            && let Some(started) = &started
+        {
+            match signal {
+                signals::SIGINT => started.leash.signal(Signal::INT),
+                signals::SIGTERM | signals::SIGHUP => started.leash.signal(Signal::TERM),
+                _ => {}
+            }
+        }
+    };
+    if let Some(end) = record::read(&dir.join("end.json"))? {
+        return Ok(end);
+    }
+    let mut spec: Spec = record::read(&dir.join("spec.json"))?.ok_or_else(|| {
+        Error::new(
+            ErrorKind::Damaged,
+            format!("{} has no spec.json", dir.display()),
+        )
+    })?;
+    let survivors = tree::marked(&run.id);
+    let was_started = dir.join("started.json").exists();
+    if was_started && survivors.is_empty() {
+        let end = lost(dir)?;
+        record::write(&dir.join("end.json"), &end)?;
+        return Ok(end);
+    }
+    // A leash of the killed drive that comes late finds another token and leaves.
+    spec.token = ulid::Ulid::generate().to_string();
+    spec.pty = spec.pty && terminal::in_foreground();
+    record::write(&dir.join("spec.json"), &spec)?;
+    drop(lock);
+    let mode = if was_started {
+        Mode::Adopt
+    } else {
+        Mode::Start
+    };
+    let leash = start_leash(dir, &spec.token, mode)?;
+    wait_for_own(scene, run, dir, leash)
+}
+
+/// The end of an attempt whose end nobody saw.
+fn lost(dir: &Path) -> Result<End> {
+    let started: Option<Started> = record::read(&dir.join("started.json"))?;
+    let elapsed = started
+        .and_then(|started| started.at.parse::<jiff::Timestamp>().ok())
+        .map_or(0, |at| clock::now().duration_since(at).as_millis());
+    Ok(End {
+        version: VERSION,
+        exit: Exit::Lost,
+        cause: Cause::Lost,
+        elapsed_ms: u64::try_from(elapsed).unwrap_or_default(),
+        at: clock::rfc3339(clock::now()),
+        silent_ms: 0,
+        printed: 0,
+        left_behind: Vec::new(),
+        not_ended: Vec::new(),
+    })
+}
+
+/// Keeps the session id that the attempt printed, for its own agent only.
+fn note_session(scene: &Scene<'_>, run: &mut Run) {
+    let Some(attempt) = run.last() else { return };
+    let dir = scene.dir.attempt(attempt.number);
+    let agent = session::canonical(&attempt.agent).to_owned();
+    let read = |name: &str| std::fs::read(dir.join(name)).unwrap_or_default();
+    let found = session::extract(&agent, &read("head"), &read("out"))
+        .or_else(|| session::extract(&agent, &read("head-err"), &read("err")));
+    if let Some(id) = found {
+        run.sessions.insert(agent, id);
+        run.fresh_session = false;
+    }
+}

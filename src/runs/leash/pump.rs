@@ -1,0 +1,261 @@
+//! Passes an agent's output on, untouched, and keeps its ends.
+//!
+//! The agent writes into named pipes of the run's directory that it has open
+//! for reading as well. So a killed leash does not break them: the agent waits
+//! when they are full, and whoever resumes the run reads on.
+
+use super::News;
+use crate::error::{Context as _, ErrorKind, Result};
+use crate::runs::tail::Ends;
+use crate::runs::terminal;
+use crate::sys::clock;
+use crate::sys::files::{self, Durability};
+use crate::sys::out::{self, Stream};
+use rustix::fs::{Mode, OFlags};
+use std::fs::File;
+use std::io::{ErrorKind as Io, Read as _, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How much is read at once.
+const CHUNK: usize = 256 * 1024;
+
+/// How much a pipe holds.
+const PIPE: usize = 1024 * 1024;
+
+/// What the pumps know of the output.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    /// Standard output.
+    pub(crate) out: Ends,
+    /// Standard error.
+    pub(crate) err: Ends,
+    /// Both, as they came.
+    pub(crate) both: Ends,
+    /// When the last byte came.
+    pub(crate) last_output: Option<Duration>,
+    /// What stands on the person's screen and has to give way to output.
+    pub(crate) screen: Option<super::show::Bar>,
+    written: u64,
+}
+
+impl Shared {
+    /// Writes the ends to the attempt's directory, if anything passed since.
+    pub(crate) fn flush(&mut self, dir: &Path) -> Result<()> {
+        let passed = self.both.passed();
+        if passed == self.written {
+            return Ok(());
+        }
+        for (name, bytes) in [
+            ("head", self.out.head().to_vec()),
+            ("head-err", self.err.head().to_vec()),
+            ("out", self.out.tail()),
+            ("err", self.err.tail()),
+            ("both", self.both.tail()),
+        ] {
+            files::replace(&dir.join(name), &bytes, 0o600, Durability::Lazy)?;
+        }
+        self.written = passed;
+        Ok(())
+    }
+}
+
+/// The agent's ends of its streams.
+pub(super) struct AgentEnds {
+    /// Its standard input, where it has a terminal.
+    pub(super) input: Option<Stdio>,
+    /// Its standard output.
+    pub(super) output: Stdio,
+    /// Its standard error.
+    pub(super) error: Stdio,
+}
+
+/// The threads that pass output on.
+pub(super) struct Pumps {
+    sources: Vec<(Stream, File)>,
+    agent: Vec<OwnedFd>,
+    master: Option<OwnedFd>,
+    shared: Arc<Mutex<Shared>>,
+    news: Sender<News>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Pumps {
+    /// Opens the streams.
+    pub(super) fn open(
+        dir: &Path,
+        pty: bool,
+        shared: &Arc<Mutex<Shared>>,
+        news: &Sender<News>,
+    ) -> Result<Self> {
+        let mut pumps = Self {
+            sources: Vec::new(),
+            agent: Vec::new(),
+            master: None,
+            shared: Arc::clone(shared),
+            news: news.clone(),
+            threads: Vec::new(),
+        };
+        if pty {
+            let pty = terminal::open_pty()?;
+            pumps
+                .sources
+                .push((Stream::Out, terminal::duplicate(&pty.master)?));
+            pumps.agent.push(pty.agent);
+            pumps.master = Some(pty.master);
+        } else {
+            for (stream, name) in [(Stream::Out, "out.pipe"), (Stream::Err, "err.pipe")] {
+                let (ours, agents) = pipe(&dir.join(name))?;
+                pumps.sources.push((stream, ours));
+                pumps.agent.push(agents);
+            }
+        }
+        Ok(pumps)
+    }
+
+    /// Opens the pipes of an agent whose leash was killed, and passes on.
+    pub(super) fn read_on(
+        dir: &Path,
+        shared: &Arc<Mutex<Shared>>,
+        news: &Sender<News>,
+    ) -> Result<Self> {
+        Self::open(dir, false, shared, news).map(Self::begin)
+    }
+
+    /// The agent's ends, for its start.
+    pub(super) fn ends(&self) -> Result<AgentEnds> {
+        let end = |index: usize| -> Result<Stdio> {
+            let fd = self.agent.get(index).or(self.agent.first());
+            match fd {
+                Some(fd) => Ok(Stdio::from(terminal::duplicate(fd)?)),
+                None => Ok(Stdio::null()),
+            }
+        };
+        Ok(AgentEnds {
+            input: if self.master.is_some() {
+                Some(end(0)?)
+            } else {
+                None
+            },
+            output: end(0)?,
+            error: end(1)?,
+        })
+    }
+
+    /// Starts to pass on; from here on only the agent holds its ends.
+    pub(super) fn begin(mut self) -> Self {
+        self.agent.clear();
+        for (stream, source) in std::mem::take(&mut self.sources) {
+            let shared = Arc::clone(&self.shared);
+            let news = self.news.clone();
+            self.threads.push(std::thread::spawn(move || {
+                pass(stream, source, &shared, &news);
+            }));
+        }
+        if let Some(master) = &self.master
+            && let Ok(master) = terminal::duplicate(master)
+        {
+            // Not waited for: it blocks in a read from the person's terminal.
+            std::thread::spawn(move || type_on(master));
+        }
+        self
+    }
+
+    /// Gives the agent's terminal the size of the person's.
+    pub(super) fn follow_size(&self) {
+        if let Some(master) = &self.master {
+            terminal::follow_size(master.as_fd());
+        }
+    }
+
+    /// Waits for what is still in the pipes, but not for a pipe that somebody holds open.
+    pub(super) fn finish(self, patience: Duration) {
+        let until = clock::monotonic() + patience;
+        while clock::monotonic() < until && self.threads.iter().any(|thread| !thread.is_finished())
+        {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+/// Makes a named pipe: our end, and the agent's.
+fn pipe(path: &Path) -> Result<(File, OwnedFd)> {
+    let doing = || format!("cannot make the pipe {}", path.display());
+    match rustix::fs::mkfifoat(rustix::fs::CWD, path, Mode::RUSR | Mode::WUSR) {
+        Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+        Err(error) => return Err(error).doing(ErrorKind::Io, doing),
+    }
+    let ours = rustix::fs::open(
+        path,
+        OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC,
+        Mode::empty(),
+    )
+    .doing(ErrorKind::Io, doing)?;
+    let agents = rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
+        .doing(ErrorKind::Io, doing)?;
+    rustix::fs::fcntl_setfl(&ours, OFlags::empty()).doing(ErrorKind::Io, doing)?;
+    // A smaller pipe only makes more, shorter reads.
+    let _ = rustix::pipe::fcntl_setpipe_size(&ours, PIPE);
+    Ok((File::from(ours), agents))
+}
+
+fn pass(stream: Stream, mut source: File, shared: &Mutex<Shared>, news: &Sender<News>) {
+    let mut buffer = vec![0_u8; CHUNK];
+    let mut reader_gone = false;
+    loop {
+        let read = match source.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == Io::Interrupted => continue,
+            // EIO is how a pseudo-terminal says that its last user has left.
+            Err(_) => break,
+        };
+        let bytes = buffer.get(..read).unwrap_or_default();
+        let screen = {
+            let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            match stream {
+                Stream::Out => shared.out.pass(bytes),
+                Stream::Err => shared.err.pass(bytes),
+            }
+            shared.both.pass(bytes);
+            shared.last_output = Some(clock::monotonic());
+            shared.screen.clone()
+        };
+        if reader_gone {
+            continue;
+        }
+        let passed = match screen {
+            Some(screen) => screen.aside(|| out::pass_on(stream, bytes)),
+            None => out::pass_on(stream, bytes),
+        };
+        if passed.is_err() {
+            // What the agent still prints is kept in the ends, as for a reader that never was.
+            reader_gone = true;
+            let _ = news.send(News::ReaderGone);
+        }
+    }
+    let _ = news.send(News::StreamEnded);
+}
+
+/// Passes the person's keys to the agent's terminal.
+fn type_on(mut master: File) {
+    let mut buffer = [0_u8; 4096];
+    loop {
+        match rustix::io::read(rustix::stdio::stdin(), &mut buffer) {
+            Ok(0) => return,
+            Ok(read) => {
+                let bytes = buffer.get(..read).unwrap_or_default();
+                if master.write_all(bytes).is_err() {
+                    return;
+                }
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
