@@ -5,6 +5,7 @@
 //! eight processes against the same appends synced under the lock.
 
 #![allow(
+    clippy::cast_precision_loss,
     clippy::print_stdout,
     missing_docs,
     reason = "a benchmark prints its table"
@@ -61,9 +62,17 @@ fn judging() {
             },
             effects: vec![Effect::new(
                 EffectKind::File {
-                    op: if index % 7 == 0 { FileOp::Delete } else { FileOp::Modify },
+                    op: if index % 7 == 0 {
+                        FileOp::Delete
+                    } else {
+                        FileOp::Modify
+                    },
                     place: Place::Workspace,
-                    nature: if index % 5 == 0 { Nature::Config } else { Nature::Ordinary },
+                    nature: if index % 5 == 0 {
+                        Nature::Config
+                    } else {
+                        Nature::Ordinary
+                    },
                     state: FileState::Clean,
                 },
                 format!("src/module{}/file{index}.rs", index % 40),
@@ -83,15 +92,24 @@ fn judging() {
             std::hint::black_box(judge::judge(facts, &policy));
         }
     });
-    println!("judge: {:.0} ns a fact (10,000 facts in {time:?})", time.as_secs_f64() * 1e9 / 10_000.0);
+    println!(
+        "judge: {:.0} ns a fact (10,000 facts in {time:?})",
+        time.as_secs_f64() * 1e9 / 10_000.0
+    );
     let one = Facts {
-        effects: facts.iter().flat_map(|facts| facts.effects.clone()).collect(),
+        effects: facts
+            .iter()
+            .flat_map(|facts| facts.effects.clone())
+            .collect(),
         ..facts[0].clone()
     };
     let time = best(20, || {
         std::hint::black_box(judge::judge(&one, &policy));
     });
-    println!("judge: {:.0} ns a fact (10,000 effects of one action in {time:?})", time.as_secs_f64() * 1e9 / 10_000.0);
+    println!(
+        "judge: {:.0} ns a fact (10,000 effects of one action in {time:?})",
+        time.as_secs_f64() * 1e9 / 10_000.0
+    );
 }
 
 fn workspace(dir: &Path, name: &str) -> (Env, Workspace) {
@@ -110,15 +128,23 @@ fn workspace(dir: &Path, name: &str) -> (Env, Workspace) {
 }
 
 fn entry(index: usize) -> LogEntry {
-    LogEntry::new(if index % 9 == 0 { "hold" } else { "allow" })
-        .level(judge::Level::Transparent)
-        .reason("file_modified")
-        .reasoning("file.modify: src/module/file.rs changes; Level 0 needs nobody")
-        .rule(if index % 9 == 0 { RuleId::FileDelete } else { RuleId::FileModify })
-        .context("surface", "agent_hook")
-        .context("command", format!("cargo test --lib module::{index}"))
-        .context("paths", ["src/module/file.rs", "src/module/other.rs"])
-        .outcome(journal::Outcome::Success)
+    LogEntry::new(if index.is_multiple_of(9) {
+        "hold"
+    } else {
+        "allow"
+    })
+    .level(judge::Level::Transparent)
+    .reason("file_modified")
+    .reasoning("file.modify: src/module/file.rs changes; Level 0 needs nobody")
+    .rule(if index.is_multiple_of(9) {
+        RuleId::FileDelete
+    } else {
+        RuleId::FileModify
+    })
+    .context("surface", "agent_hook")
+    .context("command", format!("cargo test --lib module::{index}"))
+    .context("paths", ["src/module/file.rs", "src/module/other.rs"])
+    .outcome(journal::Outcome::Success)
 }
 
 fn stats(dir: &Path) {

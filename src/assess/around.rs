@@ -213,7 +213,7 @@ impl Lookup for Around<'_> {
     fn declared(&self, program: &str, args: &[Arg]) -> Option<(Level, String)> {
         let rows = self
             .declared
-            .get_or_init(|| super::packages::declared(self.workspace));
+            .get_or_init(|| super::packages::declared(self.env, self.workspace));
         super::packages::matching(rows, program, args)
     }
 }

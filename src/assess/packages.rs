@@ -5,6 +5,7 @@ use crate::contract::{self, Contract};
 use crate::judge::{After, ContractClass, Effect, EffectKind, Level, PackageClass};
 use crate::repo::Workspace;
 use crate::shell::Arg;
+use crate::sys::env::Env;
 use bstr::{BString, ByteSlice as _};
 use serde::Deserialize;
 use std::fs;
@@ -194,21 +195,26 @@ struct Table {
     commands: Vec<Declared>,
 }
 
-/// Reads `.ccg/commands.json`; a table that cannot be read declares everything it names nothing.
-pub(super) fn declared(workspace: &Workspace) -> Vec<Declared> {
-    let path = workspace.main_root().join(crate::prefs::COMMANDS);
-    let Ok(bytes) = fs::read(path) else {
-        return Vec::new();
-    };
-    match serde_json::from_slice::<Table>(&bytes) {
-        Ok(table) => table.commands,
-        // A broken table must not pass for an empty one.
-        Err(error) => vec![Declared {
+/// Reads the command table, as confirmed and as it is now: a row that an agent
+/// takes out goes on counting. A table that cannot be read asks about everything.
+pub(super) fn declared(env: &Env, workspace: &Workspace) -> Vec<Declared> {
+    let broken = |error: &dyn std::fmt::Display| {
+        vec![Declared {
             program: "*".to_owned(),
             words: Vec::new(),
             level: 2,
             why: format!("{} cannot be read: {error}", crate::prefs::COMMANDS),
-        }],
+        }]
+    };
+    match crate::prefs::texts(env, workspace, crate::prefs::COMMANDS) {
+        Ok(texts) => texts
+            .iter()
+            .flat_map(|text| match serde_json::from_str::<Table>(text) {
+                Ok(table) => table.commands,
+                Err(error) => broken(&error),
+            })
+            .collect(),
+        Err(error) => broken(&error),
     }
 }
 

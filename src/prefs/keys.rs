@@ -118,10 +118,22 @@ pub const KEYS: &[Key] = &[
         "ignored files that are held all the same, as globs",
     ),
     new(
-        "safety.max_ignored_size",
+        "safety.max_file",
+        Whole(0, u64::MAX),
+        Up,
+        "bytes above which a file is not held",
+    ),
+    new(
+        "safety.max_ignored",
         Whole(0, u64::MAX),
         Up,
         "bytes above which an ignored file is not held",
+    ),
+    new(
+        "safety.max_included",
+        Whole(0, u64::MAX),
+        Up,
+        "bytes above which an included ignored file is not held",
     ),
     new(
         "safety.max_size",

@@ -27,9 +27,10 @@ pub use typed::{
     Signing, TestFix, Timeouts,
 };
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
+use confirmed::Confirmed;
 use std::path::PathBuf;
 
 /// Where the repository's preferences lie, relative to the top of the main worktree.
@@ -44,6 +45,42 @@ pub const COMMANDS: &str = ".ccg/commands.json";
 /// When neither `XDG_CONFIG_HOME` nor `HOME` is set.
 pub fn user_file(env: &Env) -> Result<PathBuf> {
     Ok(env.config_home()?.join("preferences.json"))
+}
+
+/// The `safety.*` preferences as settled, whatever the worktree's file says now:
+/// an agent that breaks that file must not stop a rollback.
+///
+/// # Errors
+/// When a settled file cannot be read.
+pub fn safety(env: &Env, workspace: &Workspace) -> Result<Safety> {
+    let settled = match Confirmed::read(env, workspace)? {
+        Some(confirmed) => confirmed.files,
+        None => confirmed::Texts::new(),
+    };
+    let safety = Layers::of(env, &settled, &settled)?.preferences()?.safety;
+    match &safety.store {
+        Some(store) if !store.is_absolute() => Err(Error::new(
+            ErrorKind::Config,
+            format!(
+                "safety.store must be an absolute path, not {}",
+                store.display()
+            ),
+        )),
+        _ => Ok(safety),
+    }
+}
+
+/// A policy file's texts that count beside each other: as confirmed, and as it is now.
+///
+/// # Errors
+/// When one cannot be read.
+pub fn texts(env: &Env, workspace: &Workspace, name: &str) -> Result<Vec<String>> {
+    let agreed =
+        Confirmed::read(env, workspace)?.and_then(|confirmed| confirmed.files.get(name).cloned());
+    let present = confirmed::texts_in(workspace.main_root())?.remove(name);
+    let mut texts: Vec<String> = agreed.into_iter().chain(present).collect();
+    texts.dedup();
+    Ok(texts)
 }
 
 /// The preferences that count here, typed.

@@ -106,8 +106,12 @@ pub struct Safety {
     pub store: Option<PathBuf>,
     /// Ignored files that are held all the same, as globs.
     pub include_ignored: Vec<String>,
-    /// Bytes above which an ignored file is not held.
-    pub max_ignored_size: u64,
+    /// Bytes above which a file is not held; none by default.
+    pub max_file: u64,
+    /// Bytes above which an ignored file is not held, unless it is included.
+    pub max_ignored: u64,
+    /// Bytes above which an included ignored file is not held.
+    pub max_included: u64,
     /// Bytes that the vault may take on the disk.
     pub max_size: u64,
     /// Points that are kept at least.
@@ -118,23 +122,31 @@ pub struct Safety {
 
 impl Default for Safety {
     fn default() -> Self {
+        let settings = crate::vault::Settings::default();
         Self {
-            store: None,
-            include_ignored: [
-                ".env*",
-                "*.local",
-                "*.pem",
-                "*.key",
-                "*.sqlite",
-                "*.sqlite3",
-                "*.db",
-            ]
-            .map(str::to_owned)
-            .to_vec(),
-            max_ignored_size: 10 * 1024 * 1024,
-            max_size: 10 * 1024 * 1024 * 1024,
-            keep: 50,
-            keep_days: 30,
+            store: settings.store,
+            include_ignored: settings.include_ignored,
+            max_file: settings.max_file,
+            max_ignored: settings.max_ignored,
+            max_included: settings.max_included,
+            max_size: settings.max_size,
+            keep: settings.keep as u64,
+            keep_days: u64::from(settings.keep_days),
+        }
+    }
+}
+
+impl From<Safety> for crate::vault::Settings {
+    fn from(safety: Safety) -> Self {
+        Self {
+            store: safety.store,
+            max_size: safety.max_size,
+            max_file: safety.max_file,
+            max_ignored: safety.max_ignored,
+            max_included: safety.max_included,
+            include_ignored: safety.include_ignored,
+            keep: usize::try_from(safety.keep).unwrap_or(usize::MAX),
+            keep_days: u32::try_from(safety.keep_days).unwrap_or(u32::MAX),
         }
     }
 }

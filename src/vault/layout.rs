@@ -40,7 +40,7 @@ pub(super) struct Vault {
 impl Vault {
     /// Names the vault of a workspace; nothing is made.
     pub(super) fn find(env: &Env, workspace: &Workspace) -> Result<Self> {
-        let settings = super::settings(env, workspace);
+        let settings = super::settings(env, workspace)?;
         let dir = match (&settings.store, workspace.state.file_name()) {
             (Some(store), Some(name)) => store.join(name),
             _ => workspace.state.join("vault"),

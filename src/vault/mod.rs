@@ -168,6 +168,6 @@ fn size_notice(vault: &Vault) -> Result<Option<String>> {
 }
 
 /// The `safety.*` preferences that hold for a workspace.
-fn settings(_env: &Env, _workspace: &Workspace) -> Settings {
-    Settings::default()
+fn settings(env: &Env, workspace: &Workspace) -> Result<Settings> {
+    crate::prefs::safety(env, workspace).map(Settings::from)
 }
