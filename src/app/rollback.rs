@@ -80,7 +80,7 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
         show(env, &workspace, &preview, args.json)?;
         return Ok(ExitStatus::Passed);
     }
-    if preview.plan.is_empty() {
+    if preview.plan.is_empty() && matches!(aim, Aim::Point(_)) {
         tell_left(&preview);
         out::note(format!(
             "nothing to do: the workspace is as the safety point {} has it",

@@ -70,18 +70,8 @@ impl Workspace {
                 return Self::from_git_dir(env, dir, None);
             }
         }
-        // A repository whose `.git` was deleted is still known by its place.
-        for dir in start.ancestors() {
-            let state = state_dir(env, dir)?;
-            if state.join("repo.json").exists() {
-                return Ok(Self {
-                    root: dir.to_path_buf(),
-                    kind: Kind::Plain,
-                    git_dir: None,
-                    common_dir: None,
-                    state,
-                });
-            }
+        if let Some(known) = Self::known(env, &start)? {
+            return Ok(known);
         }
         Err(Error::new(
             ErrorKind::Repository,
@@ -95,10 +85,36 @@ impl Workspace {
     /// # Errors
     /// [`ErrorKind::Repository`] when there is none either way.
     pub fn here(env: &Env) -> Result<Self> {
-        Self::find(env, env.cwd()).or_else(|error| match env.var("GIT_DIR") {
+        let found = Self::find(env, env.cwd());
+        // A repository that lost its `.git` inside another one is still itself.
+        if let Some(known) = Self::known(env, env.cwd())?
+            && found
+                .as_ref()
+                .is_ok_and(|found| known.root != found.root && known.root.starts_with(&found.root))
+        {
+            return Ok(known);
+        }
+        found.or_else(|error| match env.var("GIT_DIR") {
             Some(_) => Self::discover(env),
             None => Err(error),
         })
+    }
+
+    /// Finds a repository whose `.git` was deleted: it is still known by its place.
+    fn known(env: &Env, start: &Path) -> Result<Option<Self>> {
+        for dir in canonical(start)?.ancestors() {
+            let state = state_dir(env, dir)?;
+            if state.join("repo.json").exists() {
+                return Ok(Some(Self {
+                    root: dir.to_path_buf(),
+                    kind: Kind::Plain,
+                    git_dir: None,
+                    common_dir: None,
+                    state,
+                }));
+            }
+        }
+        Ok(None)
     }
 
     /// Takes a directory that is in no repository as a workspace of its own.

@@ -119,6 +119,7 @@ pub struct Saved {
 /// # Errors
 /// When the workspace cannot be read or the vault cannot be written; earlier points are intact.
 pub fn save(env: &Env, workspace: &Workspace, request: &Request) -> Result<Saved> {
+    let workspace = &with_remains(workspace);
     let saved = || -> Result<Saved> {
         let mut notices: Vec<String> = rollback::recover(env, workspace)?.into_iter().collect();
         let vault = Vault::open(env, workspace)?;
@@ -142,6 +143,19 @@ pub fn save(env: &Env, workspace: &Workspace, request: &Request) -> Result<Saved
             error
         }
     })
+}
+
+/// The workspace with what is left of its git directory, where `.git` is damaged too
+/// badly to be one: its files then belong to git and not to the worktree.
+fn with_remains(workspace: &Workspace) -> Workspace {
+    let mut workspace = workspace.clone();
+    let remains = workspace.root.join(".git");
+    let is_dir = std::fs::symlink_metadata(&remains).is_ok_and(|meta| meta.is_dir());
+    if workspace.common_dir.is_none() && is_dir {
+        workspace.git_dir = Some(remains.clone());
+        workspace.common_dir = Some(remains);
+    }
+    workspace
 }
 
 fn about<'a>(workspace: &'a Workspace, request: &'a Request) -> About<'a> {

@@ -205,6 +205,7 @@ pub fn differences(
     workspace: &Workspace,
     point: &SafetyPoint,
 ) -> Result<Vec<Difference>> {
+    let workspace = &super::with_remains(workspace);
     let vault = Vault::open(env, workspace)?;
     let _contents = vault.use_contents()?;
     let now = look(&vault, env, workspace, Keep::Nothing)?;

@@ -11,6 +11,8 @@
 )]
 
 mod destroyed;
+mod kinds;
+mod operations;
 mod picture;
 mod save;
 

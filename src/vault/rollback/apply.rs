@@ -454,7 +454,11 @@ impl Run<'_> {
             (None, Ok(_)) => Ok(false),
             (Some(row), Ok(stat)) => {
                 let stamp = Stamp::of(&stat);
-                if stamp.kind() != row.kind {
+                let kind = match row.kind {
+                    Kind::Object => Kind::File,
+                    kind => kind,
+                };
+                if stamp.kind() != kind {
                     return Ok(false);
                 }
                 if stamp.ctime < self.restore.seen_at {

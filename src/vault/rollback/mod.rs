@@ -23,7 +23,7 @@ use super::take::{Keep, Now, look, no_trees, point_path, take};
 use super::tree::Kind;
 use super::tree::Tree;
 use super::walk::Side;
-use super::{Request, about};
+use super::{Request, about, with_remains};
 use crate::error::{Error, ErrorKind, Result};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
@@ -84,6 +84,7 @@ pub enum Changed {
 /// When there is no such point, nothing to undo, or the workspace cannot be read.
 pub fn plan(env: &Env, workspace: &Workspace, aim: &Aim, scope: Scope) -> Result<Preview> {
     recover(env, workspace)?;
+    let workspace = &with_remains(workspace);
     let vault = Vault::open(env, workspace)?;
     let _contents = vault.use_contents()?;
     let history: History =
@@ -205,6 +206,7 @@ pub fn apply(
     request: &Request,
     changed: Changed,
 ) -> Result<Done> {
+    let workspace = &with_remains(workspace);
     let vault = Vault::open(env, workspace)?;
     let _alone = Lock::wait(&vault.rollback(workspace, ".lock"))?;
     let git_dir = git::dir(workspace, &preview.target);
@@ -322,6 +324,7 @@ fn keep_changed(plan: &mut Plan, preview: &Plan) -> Vec<Left> {
 /// # Errors
 /// When it cannot be finished: the message names what to do.
 pub fn recover(env: &Env, workspace: &Workspace) -> Result<Option<String>> {
+    let workspace = &with_remains(workspace);
     let vault = Vault::find(env, workspace)?;
     let path = vault.rollback(workspace, ".journal");
     if !path.exists() {

@@ -70,6 +70,8 @@ pub struct Plan {
     pub left: Vec<Left>,
     /// Branches and tags that have moved and are not put back.
     pub refs_left: Vec<BString>,
+    /// A directory that goes whole, with the repository in it.
+    pub(in crate::vault) goes_whole: Option<(Side, BString)>,
 }
 
 /// Which differences of the worktree count.
@@ -96,11 +98,23 @@ impl Plan {
                 action,
             });
         };
+        let with_all = self
+            .goes_whole
+            .as_ref()
+            .is_some_and(|(whose, dir)| *whose == side && path.starts_with(dir));
         match (now.as_ref().map(|row| row.kind), then.as_ref()) {
+            (Some(Kind::Object), None) if with_all => step(Deed::Remove),
             // git's objects are never in the way, and newer commits may need them.
             (None | Some(Kind::Object), None) => {}
             (Some(kind), None) => match kind {
-                Kind::Dir => step(Deed::RemoveDir),
+                Kind::Dir => {
+                    step(Deed::RemoveDir);
+                    if !with_all && may_go_whole(side, &path) {
+                        let mut dir = path.clone();
+                        dir.push(b'/');
+                        self.goes_whole = Some((side, dir));
+                    }
+                }
                 Kind::File | Kind::Link | Kind::Fifo => step(Deed::Remove),
                 Kind::NotHeld(Why::BulkyIgnored) | Kind::Object => {}
                 Kind::NotHeld(_) | Kind::Socket | Kind::Device => {
@@ -201,6 +215,14 @@ impl Plan {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
+    }
+}
+
+/// Returns true for a directory that has no repository around it which might need objects in it.
+fn may_go_whole(side: Side, path: &[u8]) -> bool {
+    match side {
+        Side::Work => !path.contains_str("/.git/") && !path.starts_with(b".git/"),
+        Side::Git => path.starts_with(b"modules/") && !path.contains_str("/objects"),
     }
 }
 
