@@ -5,12 +5,14 @@
     clippy::case_sensitive_file_extension_comparisons,
     clippy::format_push_string,
     clippy::nonminimal_bool,
+    clippy::print_stdout,
     clippy::semicolon_if_nothing_returned,
     clippy::unnecessary_debug_formatting,
     reason = "a test is read once, when it fails"
 )]
 
 mod destroyed;
+mod killed;
 mod kinds;
 mod operations;
 mod picture;
