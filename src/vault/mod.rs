@@ -68,6 +68,11 @@ use crate::sys::env::Env;
 use layout::Vault;
 use point::About;
 
+/// The reason of a point taken when refs were about to move but files had been lost already.
+///
+/// It holds the refs as they were, and files as nobody wants them back.
+pub const AFTER_LOSS: &str = "ref-moved";
+
 /// Why and for whom a point is taken.
 #[derive(Clone, Debug)]
 pub struct Request {

@@ -63,7 +63,8 @@ pub fn find(env: &Env, workspace: &Workspace, name: Option<&str>) -> Result<Safe
 
 /// The point that a rollback without an id means: the last of this run, else of this session, else of this worktree.
 ///
-/// Points that a rollback took for itself do not count; `--undo` goes back to those.
+/// Points that a rollback took for itself do not count; `--undo` goes back to
+/// those. One taken after files were lost counts only where there is no other.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] when there is none.
@@ -75,16 +76,21 @@ pub fn last_wanted(env: &Env, workspace: &Workspace) -> Result<SafetyPoint> {
         points
             .iter()
             .rev()
-            .find(|point| {
-                point.is_of(workspace) && point.reason != "before-rollback" && wanted(point)
-            })
+            .filter(|point| point.is_of(workspace) && point.reason != "before-rollback")
+            .find(|point| wanted(point))
             .cloned()
     };
-    let of_run = run.and_then(|run| last(&|point| point.run.as_deref() == Some(run)));
-    let of_session =
-        || session.and_then(|own| last(&|point| point.session.as_deref() == Some(&own)));
+    let is_early = |point: &SafetyPoint| point.reason != super::AFTER_LOSS;
+    let of_run =
+        run.and_then(|run| last(&|point| is_early(point) && point.run.as_deref() == Some(run)));
+    let of_session = || {
+        session.and_then(|own| {
+            last(&|point| is_early(point) && point.session.as_deref() == Some(&own))
+        })
+    };
     of_run
         .or_else(of_session)
+        .or_else(|| last(&is_early))
         .or_else(|| last(&|_| true))
         .ok_or_else(|| {
             Error::new(

@@ -55,3 +55,21 @@ fn a_deleted_git_directory_comes_back() {
     assert_eq!(sandbox.git(["show", "HEAD:a.txt"]), "one\n");
     sandbox.git(["fsck", "--strict"]);
 }
+
+#[test]
+fn a_reset_that_drops_commits_does_not_hide_the_point_with_the_lost_files() {
+    let sandbox = Sandbox::with_files(&[("a.txt", "one\n")]);
+    sandbox.holdpoint(["init"]).exits(0);
+    sandbox.write("a.txt", "two\n");
+    sandbox.git(["commit", "-qam", "two"]);
+    let head = sandbox.git(["rev-parse", "HEAD"]);
+    sandbox.write("a.txt", "three, not committed\n");
+    sandbox.write("b.txt", "untracked\n");
+    sandbox.holdpoint(["save"]).exits(0);
+    sandbox.git(["reset", "-q", "--hard", "HEAD~1"]);
+    sandbox.git(["clean", "-fdq"]);
+    sandbox.holdpoint(["rollback", "--refs", "--yes"]).exits(0);
+    assert_eq!(sandbox.read("a.txt"), "three, not committed\n");
+    assert_eq!(sandbox.read("b.txt"), "untracked\n");
+    assert_eq!(sandbox.git(["rev-parse", "HEAD"]), head);
+}

@@ -323,7 +323,7 @@ fn too_late(scene: &Scene, moves: &[Moved]) -> Result<ExitStatus> {
     if facts.effects.iter().all(|effect| effect.loses.is_empty()) {
         return Ok(ExitStatus::Passed);
     }
-    let request = vault::Request::new("ref-moved", scene.actor.clone())
+    let request = vault::Request::new(vault::AFTER_LOSS, scene.actor.clone())
         .message(scene.caller.as_ref().map(|caller| caller.text.to_string()));
     let point = vault::save(&scene.env, &scene.workspace, &request)?
         .point
