@@ -15,9 +15,10 @@ mod push;
 mod rebase;
 mod refs;
 mod scene;
+mod tripwire;
 
 use crate::exit::ExitStatus;
-use crate::repo::hooks::files;
+use crate::repo::hooks::{config, files};
 use crate::sys::{failpoint, out, process};
 use std::ffi::{OsStr, OsString};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,6 +41,9 @@ pub(super) fn main() -> ExitCode {
     let words = process::arguments();
     if let Some(call) = git_call(&words) {
         return guarded("git", || git::run(&call));
+    }
+    if let Some(args) = tripwire_call(&words) {
+        return guarded("fsmonitor", || tripwire::run(args));
     }
     if let Some(rest) = words.get(2..)
         && words.get(1).is_some_and(|word| word == OsStr::new("agent"))
@@ -89,6 +93,18 @@ fn git_call(words: &[OsString]) -> Option<GitCall> {
         called_as,
         args: args.to_vec(),
     })
+}
+
+/// Git's arguments, when it calls us as its file-system monitor.
+fn tripwire_call(words: &[OsString]) -> Option<&[OsString]> {
+    let own = PathBuf::from(words.first()?);
+    if own.file_name() == Some(OsStr::new(config::TRIPWIRE)) {
+        return words.get(1..);
+    }
+    if words.get(1)? == OsStr::new("fsmonitor") {
+        return words.get(2..);
+    }
+    None
 }
 
 /// Turns a panic into a refusal that says whose fault it is.

@@ -2,3 +2,4 @@
 
 mod events;
 mod install;
+mod tripwire;

@@ -80,7 +80,7 @@ pub fn install(env: &Env, workspace: &Workspace, program: &Path) -> Result<Insta
         Mode::Config => by_config(workspace, &programs, &mut receipt, &note),
         Mode::Files => by_files(workspace, git, &mut receipt, &note),
     }?;
-    installed.renewed |= renewed && !installed.machine_wide;
+    installed.renewed |= renewed && !installed.machine_wide && installed.added.is_empty();
     Ok(installed)
 }
 
