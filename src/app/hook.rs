@@ -18,7 +18,7 @@ mod scene;
 mod tripwire;
 
 use crate::exit::ExitStatus;
-use crate::repo::hooks::{config, files};
+use crate::repo::hooks::{config, files, inspect};
 use crate::sys::{failpoint, out, process};
 use std::ffi::{OsStr, OsString};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,6 +40,11 @@ struct GitCall {
 pub(super) fn main() -> ExitCode {
     let words = process::arguments();
     if let Some(call) = git_call(&words) {
+        if process::variable(inspect::CANARY).is_some() {
+            // Git takes this for a refusal: whoever sets the variable opens nothing.
+            out::note(format!("holdpoint: the {} hook is alive", call.name));
+            return ExitCode::from(u8::try_from(inspect::CANARY_STATUS).unwrap_or(1));
+        }
         return guarded("git", || git::run(&call));
     }
     if let Some(args) = tripwire_call(&words) {

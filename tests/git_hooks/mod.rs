@@ -1,5 +1,6 @@
 //! Hooks in a repository: in, at work, and out again.
 
+mod doctor;
 mod events;
 mod install;
 mod tripwire;

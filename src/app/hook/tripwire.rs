@@ -107,12 +107,13 @@ fn look_closer(caller: Option<Caller>) {
             is_agent
         }
     };
-    if stop && let Some(pid) = pid {
-        if let Err(error) = process::terminate(pid) {
-            out::note(format!(
-                "holdpoint: cannot stop git (process {pid}): {error}"
-            ));
-        }
+    if stop
+        && let Some(pid) = pid
+        && let Err(error) = process::terminate(pid)
+    {
+        out::note(format!(
+            "holdpoint: cannot stop git (process {pid}): {error}"
+        ));
     }
 }
 

@@ -269,7 +269,10 @@ impl Form {
     fn matches(self, hook: &Path, program: &Path, event: Event) -> bool {
         match self {
             Self::Link => fs::read_link(hook).is_ok_and(|to| to == program),
-            Self::Shim => fs::read(hook).is_ok_and(|bytes| bytes == shim(program, event)),
+            Self::Shim => {
+                super::is_executable(hook)
+                    && fs::read(hook).is_ok_and(|bytes| bytes == shim(program, event))
+            }
         }
     }
 

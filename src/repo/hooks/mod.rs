@@ -12,6 +12,7 @@ mod event;
 pub mod fate;
 pub mod files;
 pub mod heartbeat;
+pub mod inspect;
 pub mod install;
 pub mod machine;
 pub mod place;
