@@ -11,7 +11,7 @@ use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::seal::Seal;
 use crate::sys::terminal::Terminal;
-use crate::sys::{actor, clock};
+use crate::sys::{actor, clock, out};
 
 /// How far an agreement reaches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,13 +70,18 @@ pub fn refused(
 /// Asks the person at the terminal about a hold and writes the answer down; true when they agree.
 ///
 /// For a gate that stands in front of a person's own command: where no person
-/// can be proven, the hold simply stays.
+/// can be proven, the hold stays, and what speaks against it is told.
 ///
 /// # Errors
 /// When the answer cannot be written down.
 pub fn ask(env: &Env, workspace: &Workspace, hold: &Hold) -> Result<bool> {
-    let Ok(terminal) = actor::person(env) else {
-        return Ok(false);
+    let terminal = match actor::person(env) {
+        Ok(terminal) => terminal,
+        Err(why) => {
+            refused(env, workspace, "confirm a hold", &why, Some(&hold.id))?;
+            out::note(format!("holdpoint: you are not asked here, because {why}"));
+            return Ok(false);
+        }
     };
     match confirm_with(env, workspace, hold, Scope::Once, &terminal) {
         Ok(_) => Ok(true),

@@ -442,8 +442,8 @@ mod holder {
         for holder in everybody.iter().filter(|process| holds(process, index)) {
             seen = true;
             one(env, holder)?;
-            if is(holder, &["tmux"]) {
-                nobody_types(&everybody)?;
+            if is(holder, &["tmux", "screen", "SCREEN"]) {
+                nobody_types(env, &everybody, holder)?;
             }
         }
         if !seen {
@@ -526,21 +526,54 @@ mod holder {
             .is_some_and(|root| above.last().map_or(process.parent, |top| top.parent) == root)
     }
 
-    /// A tmux server with no client shows its panes to nobody: only a program can be typing.
-    fn nobody_types(everybody: &[Process]) -> Result<(), String> {
-        let watched = everybody
+    /// A server of panes that shows them to nobody: only a program can be typing.
+    fn nobody_types(env: &Env, everybody: &[Process], server: &Process) -> Result<(), String> {
+        if server
+            .open_files()
             .iter()
-            .any(|process| process.name.starts_with(b"tmux: client"));
-        if watched {
+            .filter_map(|file| fs::read_link(file).ok())
+            .filter_map(|target| target.to_str().map(str::to_owned))
+            .any(|terminal| is_watched(env, everybody, &terminal))
+        {
             return Ok(());
         }
         match everybody.iter().filter(|p| is_ours(p)).find_map(agent) {
             Some(mark) => Err(format!(
-                "no client is attached to tmux, and an agent could be typing: {}",
+                "no client is attached to {}, and an agent could be typing: {}",
+                server
+                    .name
+                    .split_str(":")
+                    .next()
+                    .unwrap_or_default()
+                    .as_bstr(),
                 mark.by
             )),
             None => Ok(()),
         }
+    }
+
+    /// Returns true for the terminal of an attached client behind which a person can sit.
+    fn is_watched(env: &Env, everybody: &[Process], terminal: &str) -> bool {
+        if let Some(number) = terminal.strip_prefix("/dev/tty") {
+            return number.chars().all(|c| c.is_ascii_digit()) && !number.is_empty();
+        }
+        let Some(index) = terminal
+            .strip_prefix("/dev/pts/")
+            .and_then(|number| number.parse().ok())
+        else {
+            return false;
+        };
+        let mut holders = everybody
+            .iter()
+            .filter(|process| holds(process, index))
+            .peekable();
+        if holders.peek().is_some() {
+            return holders.all(|holder| one(env, holder).is_ok());
+        }
+        everybody
+            .iter()
+            .filter(|process| pty_index(process.terminal) == Some(index))
+            .any(|client| hidden(env, client).is_ok())
     }
 
     fn is_ours(process: &Process) -> bool {

@@ -4,6 +4,7 @@ mod contract;
 mod log;
 mod persons;
 mod prefs;
+mod tmux;
 
 use crate::support::Sandbox;
 use crate::support::terminal::Terminal;

@@ -15,14 +15,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-struct Scene {
-    sandbox: Sandbox,
+pub(super) struct Scene {
+    pub(super) sandbox: Sandbox,
     env: Env,
     workspace: Workspace,
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let sandbox = Sandbox::with_files(&[("a", "a\n")]);
         let env = Env::from_parts(
             [
@@ -69,7 +69,7 @@ impl Scene {
         self.hold("git reset --hard HEAD~1", kind, "a")
     }
 
-    fn config(&self, path: &str) -> Hold {
+    pub(super) fn config(&self, path: &str) -> Hold {
         let kind = EffectKind::File {
             op: FileOp::Modify,
             place: Place::Workspace,
@@ -79,7 +79,7 @@ impl Scene {
         self.hold(&format!("edit {path}"), kind, path)
     }
 
-    fn taken(&self, hold: &Hold) -> bool {
+    pub(super) fn taken(&self, hold: &Hold) -> bool {
         holds::take_confirmed(&self.env, &self.workspace, &hold.action_hash)
             .unwrap()
             .is_some()
@@ -192,7 +192,7 @@ fn an_agents_mark_at_a_real_terminal_is_refused() {
 }
 
 /// A script that stands in for an agent's program: it starts what it is told to.
-fn agent_program(scene: &Scene, name: &str, body: &str) -> PathBuf {
+pub(super) fn agent_program(scene: &Scene, name: &str, body: &str) -> PathBuf {
     use std::os::unix::fs::PermissionsExt as _;
     let path = scene.sandbox.path(name);
     fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
