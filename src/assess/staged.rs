@@ -73,7 +73,10 @@ pub fn facts(
         .because(format!("{} paths", changes.len())),
     ];
     for change in changes {
-        effects.push(path_effect(change));
+        // The Contract is judged by what changes in it: `policy::effects`.
+        if nature(change.path.as_ref()) != Nature::Contract {
+            effects.push(path_effect(change));
+        }
         effects.extend(change.added.iter().map(|line| {
             Effect::new(
                 EffectKind::AddedLine {

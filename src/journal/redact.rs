@@ -556,6 +556,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
         fn any_text_is_read_to_its_end(text in "\\PC*") {
             let _ = redact(&text);

@@ -686,6 +686,8 @@ fn any_policy() -> impl Strategy<Value = Policy> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn adding_an_effect_never_lowers_the_level(facts in any_facts(), more in any_effect(), policy in any_policy()) {
         let before = judge(&facts, &policy).level;

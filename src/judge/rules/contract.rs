@@ -3,7 +3,7 @@
 use super::found;
 use crate::contract::Placement;
 use crate::judge::facts::{
-    ContractClass, Effect, EffectKind, Facts, FileOp, GitClass, Nature, Place,
+    ContractClass, Effect, EffectKind, Facts, FileOp, Nature, Place, Surface,
 };
 use crate::judge::policy::Policy;
 use crate::judge::rule::RuleId;
@@ -39,18 +39,8 @@ pub(super) fn check(effect: &Effect, policy: &Policy) -> Vec<Finding> {
 
 /// Returns a finding for a Contract that changes without anybody having said how.
 pub(super) fn untold(facts: &Facts) -> Option<Finding> {
-    let told = facts.effects.iter().any(|effect| {
-        matches!(
-            effect.kind,
-            // A commit's Contract has been compared with the confirmed one.
-            EffectKind::Contract { .. }
-                | EffectKind::Git {
-                    class: GitClass::Commit,
-                    ..
-                }
-        )
-    });
-    if told {
+    // A commit's and a run's Contract has been compared with the confirmed one.
+    if matches!(facts.surface, Surface::GitHook | Surface::Run) {
         return None;
     }
     let effect = facts.effects.iter().find(|effect| {
