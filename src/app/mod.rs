@@ -28,6 +28,7 @@ mod save;
 mod session;
 mod status;
 mod stop;
+mod told;
 mod uninstall;
 mod wire;
 mod wrapper;

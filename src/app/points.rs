@@ -1,7 +1,10 @@
 //! `holdpoint points`: lists safety points; shows, drops, prunes and verifies them.
 
+use super::told::written_down;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
+use crate::holds::{self, State};
+use crate::journal::LogEntry;
 use crate::judge::{ChangeOp, PathChange};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
@@ -50,6 +53,15 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
         Some(Command::Show { id }) => show(env, &workspace, id.as_deref(), args.json),
         Some(Command::Drop { id }) => {
             let point = vault::drop_point(env, &workspace, id)?;
+            written_down(
+                env,
+                &workspace,
+                LogEntry::new("safety_point")
+                    .reason("dropped")
+                    .reasoning("a safety point was dropped by hand; what only it held is gone at the next prune")
+                    .action("drop a safety point")
+                    .safety_point(Some(point.id.as_str())),
+            );
             out::line(format!("dropped {}", point.id));
             Ok(ExitStatus::Passed)
         }
@@ -94,10 +106,25 @@ fn list(env: &Env, workspace: &Workspace, json: bool) -> Result<ExitStatus> {
 }
 
 fn prune(env: &Env, workspace: &Workspace, json: bool) -> Result<ExitStatus> {
-    let keep = BTreeSet::new();
+    let keep: BTreeSet<String> = holds::list(env, workspace)?
+        .into_iter()
+        .filter(|hold| matches!(hold.state_now(), State::Pending | State::Confirmed))
+        .filter_map(|hold| hold.safety_point)
+        .collect();
     let pruned = bar::over("pruning", vault::progress::steps, || {
         vault::prune(env, workspace, &keep)
     })?;
+    written_down(
+        env,
+        workspace,
+        LogEntry::new("safety_point")
+            .reason("pruned")
+            .reasoning(
+                "points past their time were dropped; the recent, the young and the held stay",
+            )
+            .action("prune safety points")
+            .context("points", pruned.points),
+    );
     if json {
         let value = serde_json::json!({
             "points": pruned.points, "bytes": pruned.bytes, "links": pruned.links,

@@ -1,8 +1,10 @@
 //! `holdpoint rollback`: puts the workspace back to a safety point.
 
 use super::points::{Toward, text_diff};
+use super::told::written_down;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
+use crate::journal::LogEntry;
 use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::terminal::Terminal;
@@ -109,6 +111,18 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     let done = bar::over("restoring", vault::progress::steps, || {
         rollback::apply(env, &workspace, &preview, &request, changed)
     })?;
+    written_down(
+        env,
+        &workspace,
+        LogEntry::new("rollback")
+            .reason("asked_for")
+            .reasoning("a rollback was asked for; a safety point was taken before it")
+            .action(format!("put back {} paths", done.changed))
+            .context("before", done.before.id.as_str())
+            .context("left", done.left.len())
+            .context("refs", args.refs)
+            .safety_point(Some(preview.target.id.as_str())),
+    );
     Ok(report(&preview, &done, args.json))
 }
 

@@ -1,7 +1,10 @@
 //! `holdpoint save`: takes a safety point.
 
+use super::told::written_down;
 use crate::error::{ErrorKind, Result};
 use crate::exit::ExitStatus;
+use crate::journal::LogEntry;
+use crate::judge::{Level, RuleId};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::{actor, bar, out};
@@ -30,6 +33,22 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
         vault::save(env, &workspace, &request)
     })?;
     let point = &saved.point;
+    // A workspace that is as the last point has it is not written anywhere.
+    if saved.new {
+        written_down(
+            env,
+            &workspace,
+            LogEntry::new("safety_point")
+                .level(Level::Autonomous)
+                .rule(RuleId::GitSafetyPoint)
+                .reason("saved_by_hand")
+                .reasoning("git.safety-point: a safety point was asked for and taken")
+                .action("save")
+                .context("changed", point.changed)
+                .context("not_held", point.surprises().count())
+                .safety_point(Some(point.id.as_str())),
+        );
+    }
     for notice in &saved.notices {
         out::note(format!("holdpoint: {notice}"));
     }

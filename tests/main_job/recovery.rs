@@ -40,6 +40,13 @@ fn a_hard_reset_and_a_clean_are_undone_and_redone() {
     sandbox.holdpoint(["rollback", "--redo", "--yes"]).exits(0);
     is_back();
     sandbox.holdpoint(["log", "--verify"]).exits(0);
+    let log = sandbox.holdpoint(["log", "--json"]).exits(0).out;
+    assert_eq!(
+        log.matches("\"decision\":\"safety_point\"").count(),
+        1,
+        "{log}"
+    );
+    assert_eq!(log.matches("\"decision\":\"rollback\"").count(), 3, "{log}");
 }
 
 #[test]

@@ -1,0 +1,22 @@
+//! Writes down what a person's own command did.
+
+use crate::journal::{self, LogEntry, Outcome};
+use crate::repo::Workspace;
+use crate::sys::env::Env;
+use crate::sys::{actor, out};
+
+/// Appends the entry of a command that has been carried out.
+///
+/// The work is done by then, so a log that cannot be written is told and fails nothing.
+pub(super) fn written_down(env: &Env, workspace: &Workspace, entry: LogEntry) {
+    let entry = entry
+        .actor(&actor::detect(env))
+        .session(actor::session(env))
+        .run(env.text("HOLDPOINT_RUN"))
+        .outcome(Outcome::Success);
+    if let Err(error) = journal::append(env, workspace, entry) {
+        out::note(format!(
+            "holdpoint: this was done but could not be written to the log: {error}"
+        ));
+    }
+}
