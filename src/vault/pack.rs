@@ -16,7 +16,7 @@ use crate::sys::failpoint;
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Write as _};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -141,14 +141,7 @@ impl PackWriter {
         let doing = || format!("cannot write {}", self.path.display());
         if inner.file.is_none() {
             failpoint::reach();
-            let file = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create_new(true)
-                .mode(0o600)
-                .open(&self.path)
-                .doing(ErrorKind::Io, doing)?;
-            fs2::FileExt::lock_exclusive(&file).doing(ErrorKind::Io, doing)?;
+            let file = own_file(&self.path).doing(ErrorKind::Io, doing)?;
             let mut file = BufWriter::with_capacity(1 << 18, file);
             file.write_all(HEAD).doing(ErrorKind::Io, doing)?;
             inner.offset = HEAD.len() as u64;
@@ -227,6 +220,25 @@ impl PackWriter {
         if self.inner().file.is_some() {
             // It is only a temporary file; the next save clears it away otherwise.
             let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Makes a file and locks it, which shows others that its writer lives.
+///
+/// Who clears away the files of dead writers may come between making and
+/// locking; the file then has no name any more, and another is made.
+fn own_file(path: &Path) -> std::io::Result<File> {
+    loop {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)?;
+        fs2::FileExt::lock_exclusive(&file)?;
+        if file.metadata()?.nlink() > 0 {
+            return Ok(file);
         }
     }
 }
