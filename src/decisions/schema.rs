@@ -86,6 +86,7 @@ fn of_shape(shape: &Shape, kind: Option<DecisionType>) -> Map<String, Value> {
     for field in shape.fields {
         let mut value = match (field.name, kind) {
             ("action_type", Some(kind)) => json!({ "const": kind.word() }),
+            ("suggested_changes", Some(DecisionType::ReplanWorkflow)) => suggested_changes(),
             _ => of_field(field),
         };
         add_default(&mut value, field.default);
@@ -113,6 +114,25 @@ fn of_shape(shape: &Shape, kind: Option<DecisionType>) -> Map<String, Value> {
         schema.insert("allOf".to_owned(), Value::Array(all_of));
     }
     schema
+}
+
+/// Parts of a plan by free names: of a node among them only the time limit is bound to a range.
+fn suggested_changes() -> Value {
+    let timeout = RULED_CONFIG
+        .field("timeout")
+        .map_or_else(|| json!({}), of_field);
+    let part = json!({
+        "properties": {
+            "config": {
+                "properties": { "timeout": { "if": { "type": "number" }, "then": timeout } },
+            },
+        },
+    });
+    let mut each = part.clone();
+    if let Value::Object(each) = &mut each {
+        each.insert("items".to_owned(), part);
+    }
+    json!({ "type": ["object", "null"], "additionalProperties": each })
 }
 
 fn add_default(schema: &mut Value, default: Fill) {
