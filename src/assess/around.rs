@@ -167,6 +167,13 @@ impl<'a> Around<'a> {
         answer
     }
 
+    /// Whether a directory of the shell is in the workspace.
+    pub(super) fn is_inside(&self, dir: &Dir) -> bool {
+        Self::dir(dir).is_some_and(|dir| {
+            dir.starts_with(&self.cwd) || dir.starts_with(&self.workspace.root)
+        })
+    }
+
     /// A directory of the shell as a path.
     pub(super) fn dir(dir: &Dir) -> Option<PathBuf> {
         match dir {

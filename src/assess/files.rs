@@ -338,6 +338,14 @@ fn one(
         return;
     }
     let mut located = around.place(path);
+    let relative = matches!(
+        &deed.kind,
+        crate::shell::DeedKind::File { path, .. } if !path.text.starts_with(b"/")
+    );
+    // `../x` out of a workspace that lies in a temporary directory itself is not meant as one.
+    if located.place == Place::Temporary && relative && around.is_inside(&deed.dir) {
+        located.place = Place::Outside;
+    }
     // A write goes through a link, a removal does not.
     let follows = !matches!(
         op,

@@ -193,10 +193,21 @@ impl Places {
         if located.above {
             return Place::Outside;
         }
-        if self.is_below_temporary(path) {
+        if self.is_below_temporary(path) && !self.is_in_home(path) {
             return Place::Temporary;
         }
         Place::Outside
+    }
+
+    /// A home directory stays one wherever it lies.
+    fn is_in_home(&self, path: &Path) -> bool {
+        self.home.as_deref().is_some_and(|home| {
+            path.starts_with(home)
+                && !self
+                    .temporary
+                    .iter()
+                    .any(|dir| dir.starts_with(home) && path.starts_with(dir))
+        })
     }
 
     fn is_below_temporary(&self, path: &Path) -> bool {
@@ -211,6 +222,7 @@ impl Places {
         self.temporary.iter().any(|dir| path.starts_with(dir))
             && !self.root.starts_with(&path)
             && !path.starts_with(&self.root)
+            && !self.is_in_home(&path)
     }
 
     fn is_guard_file(&self, located: &Located) -> bool {

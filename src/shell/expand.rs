@@ -55,7 +55,7 @@ impl Fields {
             first = false;
             self.push(word);
             self.now.remote |= value.remote;
-            self.now.glob |= value.glob || word.iter().any(|byte| b"*?[".contains(byte));
+            self.now.glob |= value.glob || pattern::is_live(word);
         }
         if !first && value.text.last().is_some_and(u8::is_ascii_whitespace) {
             self.end();
@@ -69,7 +69,7 @@ impl Walk<'_> {
         if let [Part::Bare(bytes)] = word.as_slice()
             && !bytes.contains(&b'{')
         {
-            let glob = bytes.iter().any(|byte| b"*?[".contains(byte));
+            let glob = pattern::is_live(bytes);
             return vec![Arg {
                 text: bytes.clone(),
                 glob,
@@ -117,7 +117,7 @@ impl Walk<'_> {
         match part {
             Part::Bare(bytes) => {
                 fields.push(bytes);
-                fields.now.glob |= bytes.iter().any(|byte| b"*?[".contains(byte));
+                fields.now.glob |= pattern::is_live(bytes);
             }
             Part::Quoted(bytes) => fields.push(bytes),
             Part::Param(param) => self.expand_param(param, fields, splits),
@@ -312,6 +312,7 @@ impl Walk<'_> {
             | b"EPOCHREALTIME" | b"SRANDOM" | b"UID" | b"EUID" | b"BASHPID" | b"PPID"
             | b"LINENO" | b"HOSTNAME" | b"BASH_VERSION" => Some(Arg::token()),
             b"0" => Some(Arg::known("bash")),
+            b"IFS" => Some(Arg::known(" \t\n")),
             digits if digits.iter().all(u8::is_ascii_digit) && !digits.is_empty() => {
                 let index: usize = digits.to_str().ok()?.parse().ok()?;
                 match self.scope.positional.get(index.checked_sub(1)?) {

@@ -30,6 +30,18 @@ pub fn matches(pattern: &[u8], text: &[u8]) -> bool {
         .is_some_and(|rest| rest.iter().all(|byte| *byte == b'*'))
 }
 
+/// Returns true where text holds characters that the shell matches against names.
+#[must_use]
+pub(crate) fn is_live(text: &[u8]) -> bool {
+    text.iter().enumerate().any(|(at, byte)| match byte {
+        b'*' | b'?' => true,
+        b'[' => text
+            .get(at + 2..)
+            .is_some_and(|rest| rest.contains(&b']')),
+        _ => false,
+    })
+}
+
 /// Matches one byte and returns where the pattern goes on.
 fn one(pattern: &[u8], at: usize, byte: u8) -> Option<usize> {
     match pattern.get(at)? {

@@ -100,6 +100,8 @@ pub(crate) struct Walk<'a> {
     streams: Vec<Stream>,
     piped: bool,
     downloads: Vec<BString>,
+    written: Vec<(BString, BString)>,
+    table: bool,
     /// Functions and aliases being run, against endless recursion.
     running: Vec<BString>,
 }
@@ -116,6 +118,8 @@ impl<'a> Walk<'a> {
             streams: Vec::new(),
             piped: false,
             downloads: Vec::new(),
+            written: Vec::new(),
+            table: false,
             running: Vec::new(),
         }
     }
@@ -182,6 +186,40 @@ impl<'a> Walk<'a> {
         self.downloads.contains(&plain_path(path))
     }
 
+    /// Remembers text that this script writes to a path.
+    pub(crate) fn write_to(&mut self, path: &Arg, text: BString, append: bool) {
+        let mut whole = if append {
+            self.written(path).unwrap_or_default()
+        } else {
+            BString::default()
+        };
+        if whole.len() + text.len() > 256 * 1024 || self.written.len() > 256 {
+            return;
+        }
+        whole.extend_from_slice(&text);
+        self.written.push((plain_path(path), whole));
+    }
+
+    /// The text that this script itself writes to a path.
+    pub(crate) fn written(&self, path: &Arg) -> Option<BString> {
+        let path = plain_path(path);
+        self.written
+            .iter()
+            .rev()
+            .find(|(known, _)| *known == path)
+            .map(|(_, text)| text.clone())
+    }
+
+    /// Remembers whether a table's row matched.
+    pub(crate) fn set_table(&mut self, matched: bool) {
+        self.table = matched;
+    }
+
+    /// Whether the last table asked had a row that matched.
+    pub(crate) fn noted_by_table(&self) -> bool {
+        self.table
+    }
+
     /// Keeps a stream under a name that a program may open.
     pub(crate) fn keep_stream(&mut self, stream: Stream) -> Vec<u8> {
         let mut name = STREAMS.to_vec();
@@ -205,6 +243,12 @@ impl<'a> Walk<'a> {
         }
         if path.text == "/dev/null" {
             return Stream::Nothing;
+        }
+        if let Some(text) = self.written(path) {
+            return Stream::Text(text);
+        }
+        if self.downloaded(path) {
+            return Stream::Remote;
         }
         let Some(path) = path.literal() else {
             return Stream::Unknown;
@@ -632,8 +676,12 @@ impl<'a> Walk<'a> {
                 RedirectOp::Read | RedirectOp::Here | RedirectOp::Duplicate => continue,
             };
             let path = self.expand_one(&redirect.target);
-            if standard && matches!(left, Stream::Remote) {
-                self.download_to(&path);
+            match &left {
+                Stream::Remote if standard => self.download_to(&path),
+                Stream::Text(text) if standard && path.is_literal() => {
+                    self.write_to(&path, text.clone(), op == PathOp::Change);
+                }
+                _ => {}
             }
             self.file(op, &path);
             taken |= standard;

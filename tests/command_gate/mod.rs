@@ -1,4 +1,5 @@
 //! `holdpoint check`: what a command would lose, judged through the real program.
 
+mod corpus;
 mod evidence;
 mod surface;

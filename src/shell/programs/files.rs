@@ -45,7 +45,10 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         "mkfifo" => makes(walk, call.args, "mZ", &["mode", "context"]),
         "truncate" => truncate(walk, call.args),
         "fallocate" => fallocate(walk, call.args),
-        "tee" => tee(walk, call),
+        "tee" => {
+            tee(walk, call);
+            return Some(call.input.clone());
+        }
         "sponge" => {
             for path in plain(call.args) {
                 walk.file(PathOp::Replace, &path);
@@ -58,6 +61,11 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         "gzip" | "bzip2" | "xz" | "zstd" | "lz4" | "gunzip" | "bunzip2" | "unxz" | "unzstd"
         | "compress" | "uncompress" | "lzma" | "pigz" | "pbzip2" | "pixz" | "brotli" => {
             compress(walk, call);
+            return Some(if matches!(call.input, Stream::Remote) {
+                Stream::Remote
+            } else {
+                Stream::Unknown
+            });
         }
         "rename" | "prename" | "mmv" | "vidir" | "detox" | "perl-rename" | "zmv" => {
             let options = Options::read(call.args, &Spec::default());
@@ -187,8 +195,16 @@ fn truncate(walk: &mut Walk<'_>, args: &[Arg]) {
     );
     let size = options.value(&["s", "size"]);
     let grows = size.is_some_and(|size| matches!(size.text.first(), Some(b'+' | b'>' | b'%')));
+    let empties = size.is_none_or(|size| size.has_unknown() || matches!(size.text.as_slice(), b"0" | b"<0" | b"/0"));
     for path in &options.operands {
-        walk.file(if grows { PathOp::Change } else { PathOp::Empty }, path);
+        let op = if grows {
+            PathOp::Change
+        } else if empties {
+            PathOp::Empty
+        } else {
+            PathOp::Replace
+        };
+        walk.file(op, path);
     }
 }
 
@@ -230,6 +246,11 @@ fn tee(walk: &mut Walk<'_>, call: &Call<'_>) {
         PathOp::Replace
     };
     for path in &options.operands {
+        match call.input {
+            Stream::Remote => walk.download_to(path),
+            Stream::Text(text) => walk.write_to(path, text.clone(), op == PathOp::Change),
+            _ => {}
+        }
         walk.file(op.clone(), path);
     }
 }

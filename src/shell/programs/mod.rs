@@ -10,14 +10,19 @@
 )]
 
 mod carriers;
+mod code;
 mod copying;
 mod editors;
 mod files;
 mod find;
 pub mod git;
 mod guard;
+mod packages;
 mod printing;
+mod scripts;
 mod shells;
+mod sql;
+mod system;
 mod tables;
 mod web;
 
@@ -63,7 +68,11 @@ fn dispatch(walk: &mut Walk<'_>, call: &Call<'_>, path: &str) -> Stream {
         .or_else(|| copying::run(walk, call))
         .or_else(|| editors::run(walk, call))
         .or_else(|| find::run(walk, call))
+        .or_else(|| scripts::run(walk, call))
+        .or_else(|| sql::run(walk, call))
         .or_else(|| web::run(walk, call))
+        .or_else(|| packages::run(walk, call))
+        .or_else(|| system::run(walk, call))
     {
         return stream;
     }

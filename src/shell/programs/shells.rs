@@ -302,7 +302,8 @@ pub(super) fn run_file(walk: &mut Walk<'_>, path: &str, call: &Call<'_>) -> Stre
                     .split(|byte| matches!(byte, b'/' | b' '))
                     .any(|word| word == *shell)
             });
-    if is_shell_script {
+    let own = walk.written(&path).is_some();
+    if is_shell_script || own && !shebang {
         let scope = walk.scope.clone();
         walk.scope.positional = call.args.to_vec();
         walk.scope.positional_known = true;
@@ -311,7 +312,7 @@ pub(super) fn run_file(walk: &mut Walk<'_>, path: &str, call: &Call<'_>) -> Stre
         return stream;
     }
     if shebang {
-        let _ = first;
+        super::scripts::run_text(walk, first, &text);
     }
     Stream::Unknown
 }

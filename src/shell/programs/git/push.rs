@@ -102,7 +102,10 @@ impl Git<'_, '_> {
             }
         }
         if options.surely(&["p", "prune", "P", "prune-tags"]) {
-            let tags = options.surely(&["P", "prune-tags"]);
+            let tags = options
+                .given
+                .iter()
+                .any(|given| given.name == "P" || given.name.starts_with("prune-"));
             if tags {
                 self.does(
                     GitClass::History,

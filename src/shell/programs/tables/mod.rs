@@ -4,7 +4,12 @@
 //! order, and what it does. Words may stand apart where options with values
 //! come between.
 
+mod cloud;
 pub(super) mod containers;
+mod infrastructure;
+mod services;
+mod stores;
+mod tools;
 
 use crate::judge::{Level, SystemClass};
 use crate::shell::arg::Arg;
@@ -103,7 +108,14 @@ impl Row {
 }
 
 /// The families, in no order that matters.
-const FAMILIES: &[&[Row]] = &[containers::ROWS];
+const FAMILIES: &[&[Row]] = &[
+    containers::ROWS,
+    cloud::ROWS,
+    infrastructure::ROWS,
+    services::ROWS,
+    stores::ROWS,
+    tools::ROWS,
+];
 
 /// Options that make any program of a table only show what it would do.
 const DRY: &[&str] = &[
@@ -134,6 +146,7 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> bool {
             worst = Some(row);
         }
     }
+    walk.set_table(worst.is_some());
     if let Some(row) = worst {
         note(walk, row.harm, row.why);
     }
@@ -174,29 +187,39 @@ fn any(words: &str, word: &str) -> bool {
 
 /// Returns true where a command line is what a row describes.
 fn matches(row: &Row, args: &[Arg]) -> bool {
-    let mut wanted = row
+    let wanted: Vec<&str> = row
         .words
         .split(' ')
         .filter(|word| !word.is_empty())
-        .peekable();
-    let mut after_option = false;
-    for arg in args {
-        let Some(want) = wanted.peek() else { break };
-        if arg.is_option() {
-            after_option = !arg.text.contains(&b'=');
-            continue;
-        }
-        if arg.is_known() && any(want, &arg.text.to_str_lossy()) {
-            wanted.next();
-            after_option = false;
-        } else if after_option {
-            // The value of an option before the subcommand.
-            after_option = false;
-        } else {
-            return false;
-        }
+        .collect();
+    let near = args.get(..args.len().min(24)).unwrap_or_default();
+    fits(&wanted, near, false, false, 6) && with(row.with, args) && !unless(row.unless, args)
+}
+
+/// Whether words stand in order among arguments; a word after an option may be the option's value.
+fn fits(wanted: &[&str], args: &[Arg], after_option: bool, anywhere: bool, choices: u8) -> bool {
+    let (wanted, anywhere) = match wanted.split_first() {
+        Some((&"**", rest)) => (rest, true),
+        _ => (wanted, anywhere),
+    };
+    let Some((want, later)) = wanted.split_first() else {
+        return true;
+    };
+    let Some((arg, rest)) = args.split_first() else {
+        return false;
+    };
+    if arg.is_option() {
+        let takes = !arg.text.contains(&b'=');
+        return fits(wanted, rest, takes, anywhere, choices);
     }
-    wanted.peek().is_none() && with(row.with, args) && !unless(row.unless, args)
+    let hit = arg.is_known() && any(want, &arg.text.to_str_lossy());
+    if hit && (!after_option || choices == 0) {
+        return fits(later, rest, false, false, choices);
+    }
+    if hit && fits(later, rest, false, false, choices - 1) {
+        return true;
+    }
+    (after_option || anywhere) && fits(wanted, rest, false, anywhere, choices.saturating_sub(1))
 }
 
 fn with(options: &str, args: &[Arg]) -> bool {

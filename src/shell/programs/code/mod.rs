@@ -1,0 +1,274 @@
+//! Programs given as text in other languages: which file and process calls they make.
+//!
+//! No parser of any language: a scan for calls that are known by name, outside
+//! of strings and comments, with the literals among their arguments. What a
+//! call gets that is no literal counts as unknown; code that is itself made up
+//! at run time counts as opaque.
+
+mod calls;
+mod scan;
+
+use self::calls::{Does, find};
+use self::scan::{Call, Value};
+use crate::judge::{Level, SystemClass};
+use crate::shell::arg::{Arg, UNKNOWN};
+use crate::shell::deed::{DeedKind, PathOp};
+use crate::shell::walk::{Stream, Walk};
+use bstr::{BString, ByteSlice as _};
+
+/// A family of languages with the same look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    /// Python.
+    Python,
+    /// JavaScript and TypeScript.
+    Script,
+    /// Ruby, Elixir, Crystal.
+    Ruby,
+    /// Perl.
+    Perl,
+    /// PHP.
+    Php,
+    /// Lua, R, Julia and others whose calls have parentheses.
+    Other,
+}
+
+/// Notes what a program's text would do.
+pub(super) fn read(walk: &mut Walk<'_>, language: Language, text: &[u8]) {
+    read_within(walk, language, text, 0);
+}
+
+fn read_within(walk: &mut Walk<'_>, language: Language, text: &[u8], depth: u8) {
+    if text
+        .iter()
+        .all(|byte| *byte == UNKNOWN || byte.is_ascii_whitespace())
+        && !text.is_empty()
+    {
+        walk.opaque(Level::MustAsk, "the program's text is not known");
+        return;
+    }
+    for call in scan::calls(language, text) {
+        if let Some(does) = find(language, &call, text) {
+            apply(walk, language, does, &call, text, depth);
+        }
+    }
+    for command in scan::backquoted(language, text) {
+        let _ = walk.run_child(command.as_bstr(), &Stream::Unknown);
+    }
+}
+
+fn apply(walk: &mut Walk<'_>, language: Language, does: Does, call: &Call, text: &[u8], depth: u8) {
+    let first = call.args.first();
+    match does {
+        Does::Delete => {
+            let targets: Vec<Arg> = match (&call.receiver, call.args.as_slice()) {
+                (Some(receiver), _) if call.on_path() => vec![receiver.clone()],
+                (_, []) => vec![Arg::unknown()],
+                (_, args) if matches!(language, Language::Perl | Language::Ruby) => {
+                    args.iter().flat_map(Value::paths).collect()
+                }
+                (_, [first, ..]) => first.paths(),
+            };
+            for path in targets {
+                walk.file(PathOp::Delete { recursive: true }, &path);
+            }
+        }
+        Does::DeleteEmpty => {}
+        Does::Write => {
+            let path = if call.on_path() {
+                call.receiver.clone()
+            } else {
+                first.map(Value::arg)
+            };
+            written(walk, path, PathOp::Replace);
+        }
+        Does::Append => written(walk, first.map(Value::arg), PathOp::Change),
+        Does::Truncate => {
+            let path = first.map_or_else(Arg::unknown, Value::arg);
+            walk.file(PathOp::Empty, &path);
+        }
+        Does::Open => {
+            let mode = call
+                .args
+                .iter()
+                .skip(usize::from(!call.on_path()))
+                .find_map(Value::mode)
+                .unwrap_or_default();
+            let path = if call.on_path() {
+                call.receiver.clone()
+            } else if language == Language::Perl {
+                perl_file(call)
+            } else {
+                first.map(Value::arg)
+            };
+            match mode.as_str() {
+                "w" => written(walk, path, PathOp::Replace),
+                "a" => written(walk, path, PathOp::Change),
+                _ => {}
+            }
+        }
+        Does::Move => {
+            if let [from, to, ..] = call.args.as_slice() {
+                let to = to.arg();
+                for path in from.paths() {
+                    if path.is_known() {
+                        walk.file(PathOp::Move { to: to.clone() }, &path);
+                    }
+                }
+                if to.is_known() {
+                    walk.file(PathOp::Replace, &to);
+                }
+            }
+        }
+        Does::Copy => {
+            if let [from, to, ..] = call.args.as_slice() {
+                let to = to.arg();
+                if to.is_known() {
+                    super::copying::into(walk, &from.arg(), &to, false);
+                }
+            }
+        }
+        Does::Run => run(walk, call),
+        Does::Evaluate => evaluate(walk, language, call, text, depth),
+        Does::Query => {
+            for arg in &call.args {
+                let text = arg.arg().text;
+                super::sql::statements(walk, &text);
+            }
+        }
+        Does::ServerDelete => walk.note(DeedKind::System {
+            class: SystemClass::Irreversible,
+            why: "a server is told to delete something".to_owned(),
+        }),
+    }
+}
+
+fn written(walk: &mut Walk<'_>, path: Option<Arg>, op: PathOp) {
+    match path {
+        Some(path) if !path.has_unknown() && !path.text.is_empty() => walk.file(op, &path),
+        _ => walk.mark(
+            Level::Transparent,
+            "a file is written whose name is not known here",
+        ),
+    }
+}
+
+/// Perl's `open(F, ">x")` and `open(my $f, '>', 'x')`.
+fn perl_file(call: &Call) -> Option<Arg> {
+    match call.args.as_slice() {
+        [_, _, path, ..] => Some(path.arg()),
+        [_, both] => {
+            let arg = both.arg();
+            let at = arg.text.iter().position(|byte| !b">+ ".contains(byte))?;
+            Some(arg.from(at))
+        }
+        _ => None,
+    }
+}
+
+/// A process that is started: a command line, or a program with its arguments.
+fn run(walk: &mut Walk<'_>, call: &Call) {
+    let Some(first) = call.args.first() else {
+        return;
+    };
+    if let Value::List(words) = first {
+        let words = words.clone();
+        let _ = walk.run_args(&words, &Stream::Unknown);
+        return;
+    }
+    let command = first.arg();
+    if command.text.is_empty() {
+        return;
+    }
+    if command.text.first() == Some(&UNKNOWN) && command.text.len() == 1 {
+        walk.opaque(Level::Confirm, "a command is run that is not known here");
+        return;
+    }
+    // `spawn('rm', ['-rf', 'x'])`, `system('rm', '-rf', 'x')`.
+    let mut words = vec![command.clone()];
+    for arg in call.args.iter().skip(1) {
+        match arg {
+            Value::List(more) => words.extend(more.iter().cloned()),
+            Value::Text(text) => words.push(text.clone()),
+            Value::Unknown => {}
+        }
+    }
+    if words.len() > 1 && !command.text.contains(&b' ') {
+        // `os.execvp('rm', ['rm', '-rf', 'x'])` repeats the program.
+        if words.get(1) == Some(&command) {
+            words.remove(1);
+        }
+        let _ = walk.run_args(&words, &Stream::Unknown);
+    } else {
+        let _ = walk.run_child(command.text.as_bstr(), &Stream::Unknown);
+    }
+}
+
+/// Code made up at run time.
+fn evaluate(walk: &mut Walk<'_>, language: Language, call: &Call, text: &[u8], depth: u8) {
+    if let Some(Value::Text(code)) = call.args.first() {
+        if !code.has_unknown() && depth < 4 {
+            let code = code.text.clone();
+            read_within(walk, language, &code, depth + 1);
+            return;
+        }
+    }
+    let fetches = [
+        "urlopen",
+        "requests.get",
+        "urllib",
+        "fetch(",
+        "http.get",
+        "https.get",
+        "Net::HTTP",
+        "open-uri",
+        "file_get_contents('http",
+        "LWP",
+        "httpx.",
+    ]
+    .iter()
+    .any(|word| text.contains_str(word));
+    if fetches {
+        walk.note(DeedKind::System {
+            class: SystemClass::RemoteCode,
+            why: "what is downloaded is run unseen".to_owned(),
+        });
+        return;
+    }
+    let decoded = scan::literals(language, text)
+        .into_iter()
+        .filter(|literal| literal.len() >= 8)
+        .find_map(|literal| super::printing::decode64(&literal).filter(|bytes| is_text(bytes)));
+    let hidden = [
+        "b64decode",
+        "fromhex",
+        "unhexlify",
+        "decompress",
+        "marshal",
+        "codecs",
+        "atob",
+        "'base64'",
+        "\"base64\"",
+        "unpack(",
+        "base64_decode",
+        "Base64",
+        "gzinflate",
+        "chr(",
+        "fromCharCode",
+        "rot13",
+    ]
+    .iter()
+    .any(|word| text.contains_str(word));
+    match decoded {
+        Some(code) if hidden && depth < 4 => read_within(walk, language, &code, depth + 1),
+        _ if hidden => walk.opaque(Level::MustAsk, "code is decoded and run unseen"),
+        _ => walk.opaque(Level::Confirm, "code is made up and run unseen"),
+    }
+}
+
+fn is_text(bytes: &BString) -> bool {
+    !bytes.is_empty()
+        && bytes
+            .iter()
+            .all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace())
+}

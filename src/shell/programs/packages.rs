@@ -1,0 +1,611 @@
+//! Package managers: what is installed, raised, removed, published, and the scripts they run.
+
+use super::tables::Harm;
+use crate::judge::{Level, PackageClass};
+use crate::shell::arg::Arg;
+use crate::shell::deed::{DeedKind, PathOp};
+use crate::shell::options::{Options, Spec};
+use crate::shell::walk::{Call, Stream, Walk};
+
+/// What a package manager's verb does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verb {
+    /// Installs what is named, or what the manifest lists.
+    Install,
+    /// Raises versions.
+    Upgrade,
+    /// Takes packages out.
+    Remove,
+    /// Publishes for the world.
+    Publish,
+    /// Takes a publication back.
+    Unpublish,
+    /// Runs a script of the project by name.
+    Script,
+    /// Runs a package's own program.
+    Execute,
+    /// Deletes caches.
+    Cache,
+}
+
+/// A package manager.
+struct Manager {
+    names: &'static [&'static str],
+    ecosystem: &'static str,
+    machine: bool,
+    verbs: &'static [(&'static str, Verb)],
+}
+
+use Verb::{Cache, Execute, Install, Publish, Remove, Script, Unpublish, Upgrade};
+
+const MANAGERS: &[Manager] = &[
+    Manager {
+        names: &["npm", "cnpm"],
+        ecosystem: "npm",
+        machine: false,
+        verbs: &[
+            ("install", Install),
+            ("i", Install),
+            ("add", Install),
+            ("ci", Install),
+            ("update", Upgrade),
+            ("upgrade", Upgrade),
+            ("up", Upgrade),
+            ("uninstall", Remove),
+            ("remove", Remove),
+            ("rm", Remove),
+            ("un", Remove),
+            ("r", Remove),
+            ("publish", Publish),
+            ("unpublish", Unpublish),
+            ("deprecate", Unpublish),
+            ("run", Script),
+            ("run-script", Script),
+            ("rum", Script),
+            ("test", Script),
+            ("t", Script),
+            ("start", Script),
+            ("stop", Script),
+            ("restart", Script),
+            ("exec", Execute),
+            ("x", Execute),
+        ],
+    },
+    Manager {
+        names: &["yarn", "pnpm"],
+        ecosystem: "npm",
+        machine: false,
+        verbs: &[
+            ("install", Install),
+            ("i", Install),
+            ("add", Install),
+            ("update", Upgrade),
+            ("upgrade", Upgrade),
+            ("up", Upgrade),
+            ("upgrade-interactive", Upgrade),
+            ("remove", Remove),
+            ("rm", Remove),
+            ("uninstall", Remove),
+            ("un", Remove),
+            ("publish", Publish),
+            ("run", Script),
+            ("test", Script),
+            ("t", Script),
+            ("start", Script),
+            ("exec", Execute),
+            ("dlx", Execute),
+        ],
+    },
+    Manager {
+        names: &["bun"],
+        ecosystem: "npm",
+        machine: false,
+        verbs: &[
+            ("install", Install),
+            ("i", Install),
+            ("add", Install),
+            ("a", Install),
+            ("update", Upgrade),
+            ("remove", Remove),
+            ("rm", Remove),
+            ("publish", Publish),
+            ("run", Script),
+            ("x", Execute),
+        ],
+    },
+    Manager {
+        names: &[
+            "pip",
+            "pip3",
+            "pipx",
+            "pipenv",
+            "poetry",
+            "uv",
+            "rye",
+            "pdm",
+            "hatch",
+            "conda",
+            "mamba",
+            "micromamba",
+            "easy_install",
+        ],
+        ecosystem: "pip",
+        machine: false,
+        verbs: &[
+            ("install", Install),
+            ("add", Install),
+            ("sync", Install),
+            ("inject", Install),
+            ("uninstall", Remove),
+            ("remove", Remove),
+            ("update", Upgrade),
+            ("upgrade", Upgrade),
+            ("upgrade-all", Upgrade),
+            ("publish", Publish),
+            ("run", Execute),
+        ],
+    },
+    Manager {
+        names: &["cargo"],
+        ecosystem: "cargo",
+        machine: false,
+        verbs: &[
+            ("install", Install),
+            ("add", Install),
+            ("update", Upgrade),
+            ("upgrade", Upgrade),
+            ("uninstall", Remove),
+            ("remove", Remove),
+            ("rm", Remove),
+            ("publish", Publish),
+            ("yank", Unpublish),
+        ],
+    },
+    Manager {
+        names: &["gem", "bundle", "bundler"],
+        ecosystem: "gem",
+        machine: false,
+        verbs: &[
+            ("install", Install),
+            ("add", Install),
+            ("update", Upgrade),
+            ("uninstall", Remove),
+            ("remove", Remove),
+            ("push", Publish),
+            ("yank", Unpublish),
+            ("exec", Execute),
+        ],
+    },
+    Manager {
+        names: &["composer"],
+        ecosystem: "composer",
+        machine: false,
+        verbs: &[
+            ("install", Install),
+            ("require", Install),
+            ("update", Upgrade),
+            ("upgrade", Upgrade),
+            ("remove", Remove),
+            ("exec", Execute),
+        ],
+    },
+    Manager {
+        names: &["go"],
+        ecosystem: "go",
+        machine: false,
+        verbs: &[("install", Install), ("get", Install)],
+    },
+    Manager {
+        names: &[
+            "apt",
+            "apt-get",
+            "aptitude",
+            "dnf",
+            "yum",
+            "zypper",
+            "apk",
+            "pkg",
+            "port",
+            "snap",
+            "flatpak",
+            "brew",
+            "choco",
+            "scoop",
+            "winget",
+            "nala",
+            "microdnf",
+            "tdnf",
+            "rpm-ostree",
+            "xbps-install",
+            "emerge",
+            "guix",
+            "opkg",
+        ],
+        ecosystem: "system",
+        machine: true,
+        verbs: &[
+            ("install", Install),
+            ("add", Install),
+            ("reinstall", Install),
+            ("in", Install),
+            ("localinstall", Install),
+            ("groupinstall", Install),
+            ("upgrade", Upgrade),
+            ("dist-upgrade", Upgrade),
+            ("full-upgrade", Upgrade),
+            ("do-release-upgrade", Upgrade),
+            ("refresh", Upgrade),
+            ("downgrade", Upgrade),
+            ("distro-sync", Upgrade),
+            ("dup", Upgrade),
+            ("remove", Remove),
+            ("rm", Remove),
+            ("purge", Remove),
+            ("uninstall", Remove),
+            ("erase", Remove),
+            ("autoremove", Remove),
+            ("autopurge", Remove),
+            ("del", Remove),
+            ("delete", Remove),
+            ("unlink", Remove),
+            ("zap", Remove),
+            ("untap", Remove),
+            ("clean", Cache),
+            ("autoclean", Cache),
+            ("cleanup", Cache),
+        ],
+    },
+];
+
+/// Runs a program of this family.
+pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
+    match call.name {
+        "npx" | "bunx" | "pnpx" | "uvx" => return Some(execute(walk, call.args, call.input)),
+        "pacman" | "yay" | "paru" => return Some(pacman(walk, call.args)),
+        "rpm" | "dpkg" => return Some(direct(walk, call)),
+        "twine" => {
+            if call.args.iter().any(|arg| arg.text == "upload") {
+                note(walk, Harm::Destroys, "a package is published for the world");
+            }
+            return Some(Stream::Unknown);
+        }
+        "nix-env" | "nix-collect-garbage" | "nix-store" | "nix" => {
+            super::tables::run(walk, call);
+            return Some(Stream::Unknown);
+        }
+        _ => {}
+    }
+    let manager = MANAGERS
+        .iter()
+        .find(|manager| manager.names.contains(&call.name))?;
+    // What a manager's verb is not in this table for may be in the others.
+    if super::tables::run(walk, call) && walk.noted_by_table() {
+        return Some(Stream::Unknown);
+    }
+    Some(manage(walk, manager, call))
+}
+
+fn note(walk: &mut Walk<'_>, harm: Harm, why: &str) {
+    super::tables::note(walk, harm, why);
+}
+
+const OPTIONS: Spec = Spec {
+    short: "rctpjnZC",
+    long: &[
+        "requirement",
+        "constraint",
+        "target",
+        "prefix",
+        "index-url",
+        "extra-index-url",
+        "registry",
+        "features",
+        "package",
+        "manifest-path",
+        "git",
+        "path",
+        "branch",
+        "tag",
+        "rev",
+        "version",
+        "root",
+        "cwd",
+        "dir",
+        "filter",
+        "workspace",
+        "group",
+        "python",
+        "with",
+        "channel",
+        "name",
+        "file",
+        "project",
+        "directory",
+        "otp",
+        "userconfig",
+        "cache",
+        "find-links",
+        "env-file",
+        "extra",
+    ],
+    stuck: "",
+    stops: false,
+    single_dash: false,
+};
+
+fn manage(walk: &mut Walk<'_>, manager: &Manager, call: &Call<'_>) -> Stream {
+    let options = Options::read(call.args, &OPTIONS);
+    let dry = options.surely(&[
+        "dry-run",
+        "simulate",
+        "just-print",
+        "download-only",
+        "s",
+        "no-act",
+        "assumeno",
+    ]) && call.name != "pip"
+        || options.surely(&["dry-run", "simulate"]);
+    let mut words = options.operands.as_slice();
+    // `yarn global add`, `yarn workspace x add`, `uv pip install`, `go mod tidy`.
+    let mut machine = manager.machine
+        || options.has(&["global", "system"])
+        || options
+            .given
+            .iter()
+            .any(|given| !given.long && given.name == "g");
+    while let Some(first) = words.first() {
+        match first.word() {
+            "global" => {
+                machine = true;
+                words = words.get(1..).unwrap_or_default();
+            }
+            "pip" | "tool" | "self" | "cask" | "env" => words = words.get(1..).unwrap_or_default(),
+            "workspace" if call.name == "yarn" => words = words.get(2..).unwrap_or_default(),
+            _ => break,
+        }
+    }
+    if matches!(call.name, "pipx" | "cargo")
+        && words.first().is_some_and(|word| word.text == "install")
+    {
+        machine = true;
+    }
+    let Some(word) = words.first() else {
+        if call.name == "yarn" && !dry {
+            package(walk, manager, PackageClass::Listed, &[], machine);
+        }
+        return Stream::Unknown;
+    };
+    let verb = manager
+        .verbs
+        .iter()
+        .find(|(name, _)| word.text == *name)
+        .map(|(_, verb)| *verb);
+    let rest = words.get(1..).unwrap_or_default();
+    if dry {
+        return Stream::Unknown;
+    }
+    match verb {
+        Some(Script) => {
+            let (name, rest) = match word.word() {
+                "run" | "run-script" | "rum" => (
+                    rest.first().map(Arg::word).unwrap_or_default().to_owned(),
+                    rest.get(1..).unwrap_or_default(),
+                ),
+                "t" => ("test".to_owned(), rest),
+                name => (name.to_owned(), rest),
+            };
+            if !name.is_empty() {
+                super::scripts::package_script(walk, &name, rest);
+            }
+        }
+        Some(Execute) => {
+            let at = call.args.iter().position(|arg| arg == word).unwrap_or(0);
+            return execute(
+                walk,
+                call.args.get(at + 1..).unwrap_or_default(),
+                call.input,
+            );
+        }
+        Some(Install) => install(walk, manager, call, &options, rest, machine),
+        Some(Upgrade) => package(walk, manager, PackageClass::Upgrade, &names(rest), machine),
+        Some(Remove) => {
+            if manager.machine {
+                note(
+                    walk,
+                    Harm::Configures,
+                    "programs are removed from the machine",
+                );
+            } else {
+                package(walk, manager, PackageClass::New, &names(rest), machine);
+                walk.mark(Level::Confirm, "packages are removed from the project");
+            }
+        }
+        Some(Publish) => note(walk, Harm::Destroys, "a package is published for the world"),
+        Some(Unpublish) => note(walk, Harm::Destroys, "a published package is taken back"),
+        Some(Cache) => walk.mark(
+            Level::Transparent,
+            "downloaded packages are deleted; they can be had again",
+        ),
+        None => {
+            // `yarn build`, `pnpm lint`, `bun dev`.
+            if matches!(call.name, "yarn" | "pnpm" | "bun") {
+                let name = word.word().to_owned();
+                super::scripts::package_script(walk, &name, rest);
+            }
+        }
+    }
+    Stream::Unknown
+}
+
+fn install(
+    walk: &mut Walk<'_>,
+    manager: &Manager,
+    call: &Call<'_>,
+    options: &Options,
+    rest: &[Arg],
+    machine: bool,
+) {
+    let from_file = !options.values(&["r", "requirement"]).is_empty();
+    let local = |arg: &Arg| {
+        let text = arg.text.as_slice();
+        text == b"."
+            || text.starts_with(b"./")
+            || text.starts_with(b"../")
+            || text.starts_with(b".[")
+            || text.starts_with(b"/")
+    };
+    let wanted: Vec<Arg> = rest.iter().filter(|arg| !local(arg)).cloned().collect();
+    let raises =
+        manager.ecosystem == "pip" && options.surely(&["upgrade", "U"]) && !wanted.is_empty();
+    if raises
+        && !wanted
+            .iter()
+            .all(|arg| matches!(arg.word(), "pip" | "setuptools" | "wheel" | "uv"))
+    {
+        package(
+            walk,
+            manager,
+            PackageClass::Upgrade,
+            &names(&wanted),
+            machine,
+        );
+    } else if wanted.is_empty() || from_file && wanted.is_empty() {
+        package(walk, manager, PackageClass::Listed, &[], machine);
+    } else {
+        package(walk, manager, PackageClass::New, &names(&wanted), machine);
+    }
+    let _ = call;
+}
+
+fn package(
+    walk: &mut Walk<'_>,
+    manager: &Manager,
+    class: PackageClass,
+    names: &[String],
+    machine: bool,
+) {
+    walk.note(DeedKind::Package {
+        class,
+        manager: manager.ecosystem.to_owned(),
+        names: names.to_vec(),
+        machine,
+    });
+}
+
+fn names(args: &[Arg]) -> Vec<String> {
+    args.iter().map(Arg::shown).collect()
+}
+
+/// Runs a package's program: `npx rimraf dist`, `uv run pytest`, `bundle exec rake`.
+fn execute(walk: &mut Walk<'_>, args: &[Arg], input: &Stream) -> Stream {
+    let options = Options::read(
+        args,
+        &Spec {
+            short: "pcn",
+            long: &[
+                "package",
+                "call",
+                "with",
+                "from",
+                "python",
+                "env-file",
+                "project",
+                "directory",
+                "group",
+                "extra",
+                "prefix",
+                "name",
+            ],
+            stops: true,
+            ..Spec::default()
+        },
+    );
+    if let Some(text) = options.value(&["c", "call"]) {
+        let text = text.text.clone();
+        return walk.run_child(text.as_slice().into(), input);
+    }
+    let mut words = options.operands;
+    if let Some(first) = words.first_mut() {
+        // `npx rimraf@5 dist`.
+        if let Some(at) = first.text.iter().skip(1).position(|byte| *byte == b'@') {
+            first.text.truncate(at + 1);
+        }
+    }
+    if words.is_empty() {
+        return Stream::Unknown;
+    }
+    walk.run_args(&words, input)
+}
+
+fn pacman(walk: &mut Walk<'_>, args: &[Arg]) -> Stream {
+    let verb = args
+        .iter()
+        .find(|arg| arg.is_option())
+        .map(Arg::word)
+        .unwrap_or_default()
+        .to_owned();
+    let rest: Vec<Arg> = args
+        .iter()
+        .filter(|arg| !arg.is_option())
+        .cloned()
+        .collect();
+    if verb.starts_with("-R") || verb == "--remove" {
+        note(
+            walk,
+            Harm::Configures,
+            "programs are removed from the machine",
+        );
+    } else if verb.starts_with("-S") && verb.contains('c') {
+        walk.mark(Level::Transparent, "downloaded packages are deleted");
+    } else if verb.starts_with("-S") && verb.contains('u') {
+        note(walk, Harm::Configures, "the machine's programs are raised");
+    } else if verb.starts_with("-S")
+        && !verb.contains('s')
+        && !verb.contains('i')
+        && !rest.is_empty()
+    {
+        walk.note(DeedKind::Package {
+            class: PackageClass::New,
+            manager: "system".to_owned(),
+            names: names(&rest),
+            machine: true,
+        });
+    }
+    Stream::Unknown
+}
+
+fn direct(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
+    let removes = call.args.iter().any(|arg| {
+        matches!(
+            arg.word(),
+            "-r" | "-P"
+                | "--purge"
+                | "--remove"
+                | "-e"
+                | "--erase"
+                | "--force-all"
+                | "--force-remove-reinstreq"
+        )
+    });
+    let installs = call.args.iter().any(|arg| {
+        matches!(
+            arg.word(),
+            "-i" | "-U" | "-ivh" | "-Uvh" | "--install" | "--upgrade"
+        )
+    });
+    if removes {
+        note(
+            walk,
+            Harm::Configures,
+            "programs are removed from the machine",
+        );
+    } else if installs {
+        walk.mark(Level::Confirm, "a package is installed on the machine");
+    }
+    for arg in call.args {
+        if arg.text.starts_with(b"--root=/") {
+            walk.file(PathOp::Change, &arg.from(7));
+        }
+    }
+    Stream::Unknown
+}
