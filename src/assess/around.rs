@@ -167,10 +167,12 @@ impl<'a> Around<'a> {
         answer
     }
 
-    /// Whether a directory of the shell is in the workspace.
+    /// Whether a directory of the shell is in the workspace, or holds it.
     pub(super) fn is_inside(&self, dir: &Dir) -> bool {
         Self::dir(dir).is_some_and(|dir| {
-            dir.starts_with(&self.cwd) || dir.starts_with(&self.workspace.root)
+            dir.starts_with(&self.cwd)
+                || dir.starts_with(&self.workspace.root)
+                || self.workspace.root.starts_with(&dir) && !self.places.is_temporary_root(&dir)
         })
     }
 

@@ -216,6 +216,11 @@ impl Places {
             .any(|dir| path.starts_with(dir) && path != dir)
     }
 
+    /// Whether this is a temporary directory itself, not one below.
+    pub(super) fn is_temporary_root(&self, path: &Path) -> bool {
+        self.temporary.iter().any(|dir| dir == path)
+    }
+
     /// Whether a pattern in this directory stays within a temporary one.
     pub(super) fn is_temporary_dir(&self, path: &Path) -> bool {
         let path = self.resolve(path);

@@ -16,6 +16,9 @@ use super::verdict::{Adjustment, Finding};
 /// The machine word of findings about the agent's own files.
 pub(super) const OWN_FILE: &str = "own_file";
 
+/// The machine word of findings about new files outside the workspace.
+pub(super) const OUTSIDE_CREATED: &str = "outside_created";
+
 /// The modifiers in their order.
 const ORDER: [&str; 6] = [
     "actor",
@@ -99,12 +102,19 @@ fn theirs(finding: &Finding, scene: &Scene<'_>) -> Option<Level> {
         return None;
     };
     match finding.rule {
-        RuleId::GitStage | RuleId::GitCommit | RuleId::GitPush => Some(Level::Autonomous),
-        RuleId::FileRename | RuleId::FileConfig | RuleId::FileBulk if scene.at_commit => {
-            Some(Level::Autonomous)
-        }
+        // What loses nothing is a person's own to do: commits, names, settings, packages.
+        RuleId::GitStage
+        | RuleId::GitCommit
+        | RuleId::GitPush
+        | RuleId::FileRename
+        | RuleId::FileConfig
+        | RuleId::DepsListed
+        | RuleId::DepsCommon
+        | RuleId::DepsNew => Some(Level::Autonomous),
+        RuleId::FileBulk if scene.at_commit => Some(Level::Autonomous),
         // A person may change what an agent may not, but is told.
-        RuleId::FileAuth if scene.at_commit => Some(Level::Transparent),
+        RuleId::FileAuth | RuleId::DepsUpgrade => Some(Level::Transparent),
+        RuleId::FileOutside if finding.reason == OUTSIDE_CREATED => Some(Level::Transparent),
         _ => None,
     }
 }

@@ -523,7 +523,7 @@ fn a_new_package_in_the_manifest_is_level_3_for_an_agent() {
     );
     assert_eq!(
         judge(&both(Actor::Person { terminal: true }), &Policy::default()).level,
-        Level::Confirm
+        Level::Autonomous
     );
 }
 

@@ -35,9 +35,7 @@ pub fn matches(pattern: &[u8], text: &[u8]) -> bool {
 pub(crate) fn is_live(text: &[u8]) -> bool {
     text.iter().enumerate().any(|(at, byte)| match byte {
         b'*' | b'?' => true,
-        b'[' => text
-            .get(at + 2..)
-            .is_some_and(|rest| rest.contains(&b']')),
+        b'[' => text.get(at + 2..).is_some_and(|rest| rest.contains(&b']')),
         _ => false,
     })
 }

@@ -187,7 +187,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Remembers text that this script writes to a path.
-    pub(crate) fn write_to(&mut self, path: &Arg, text: BString, append: bool) {
+    pub(crate) fn write_to(&mut self, path: &Arg, text: &[u8], append: bool) {
         let mut whole = if append {
             self.written(path).unwrap_or_default()
         } else {
@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
         if whole.len() + text.len() > 256 * 1024 || self.written.len() > 256 {
             return;
         }
-        whole.extend_from_slice(&text);
+        whole.extend_from_slice(text);
         self.written.push((plain_path(path), whole));
     }
 
@@ -456,6 +456,9 @@ impl<'a> Walk<'a> {
         for assignment in &simple.assignments {
             self.assignment(assignment, args.is_empty() || is_declaration(&args));
         }
+        if is_declaration(&args) {
+            self.assigned(&simple.assignments);
+        }
         let (own, text_input) = self.inputs(&simple.redirects);
         let stream = if args.is_empty() {
             self.assigned(&simple.assignments);
@@ -679,7 +682,7 @@ impl<'a> Walk<'a> {
             match &left {
                 Stream::Remote if standard => self.download_to(&path),
                 Stream::Text(text) if standard && path.is_literal() => {
-                    self.write_to(&path, text.clone(), op == PathOp::Change);
+                    self.write_to(&path, &text.clone(), op == PathOp::Change);
                 }
                 _ => {}
             }

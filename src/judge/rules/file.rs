@@ -3,9 +3,23 @@
 use super::found;
 use crate::judge::facts::{Effect, EffectKind, Facts, FileOp, FileState, Nature, Place};
 use crate::judge::level::Level;
-use crate::judge::modifiers::OWN_FILE;
+use crate::judge::modifiers::{OUTSIDE_CREATED, OWN_FILE};
 use crate::judge::rule::RuleId;
 use crate::judge::verdict::Finding;
+
+/// Returns true for a new file that no program reads at its start: no dot in the way.
+fn is_new_and_plain(
+    op: &FileOp,
+    nature: Nature,
+    state: FileState,
+    subject: &bstr::BString,
+) -> bool {
+    use bstr::ByteSlice as _;
+    matches!(op, FileOp::Create)
+        && nature == Nature::Ordinary
+        && state == FileState::Absent
+        && !subject.contains_str("/.")
+}
 
 /// Returns the finding of one effect on a path.
 pub(super) fn check(effect: &Effect) -> Option<Finding> {
@@ -50,7 +64,11 @@ pub(super) fn check(effect: &Effect) -> Option<Finding> {
             return Some(
                 found(
                     RuleId::FileOutside,
-                    "outside_workspace",
+                    if is_new_and_plain(op, nature, state, subject) {
+                        OUTSIDE_CREATED
+                    } else {
+                        "outside_workspace"
+                    },
                     effect,
                     harm("lies outside the workspace"),
                 )
@@ -96,6 +114,18 @@ pub(super) fn check(effect: &Effect) -> Option<Finding> {
                 harm("was made by this agent itself"),
             )
             .at(Level::Transparent),
+        );
+    }
+    let kept = matches!(state, FileState::Absent | FileState::Clean);
+    if nature == Nature::Auth && matches!(op, FileOp::Overwrite) && !kept {
+        return Some(
+            found(
+                RuleId::FileDelete,
+                "secrets_overwritten",
+                effect,
+                harm("holds authentication or permissions, and its bytes are nowhere else"),
+            )
+            .with_hint("write to another name, or save first: holdpoint save"),
         );
     }
     if nature == Nature::Auth && !matches!(op, FileOp::Delete) {

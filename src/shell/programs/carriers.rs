@@ -269,7 +269,9 @@ fn carry(walk: &mut Walk<'_>, carrier: &Carrier, call: &Call<'_>) -> Stream {
         },
     );
     match carrier.name {
-        "command" if options.surely(&["v", "V"]) => return Stream::Unknown,
+        "command" if options.surely(&["v", "V"]) => {
+            return super::printing::located(&options.operands);
+        }
         "sudo" if options.has(&["e", "edit"]) => {
             for path in &options.operands {
                 walk.file(PathOp::Change, path);

@@ -193,7 +193,7 @@ fn awk_program(walk: &mut Walk<'_>, program: &[u8]) {
             .unwrap_or_default()
             .contains_str("print");
         if mark == Some(b'|') {
-            let _ = walk.run_child(text.as_bstr(), &Stream::Unknown);
+            let _ = walk.run_child(text.as_bstr(), &printed_before(program));
         } else if printed && !text.is_empty() {
             let op = if rest.first() == Some(&b'>') {
                 PathOp::Change
@@ -213,6 +213,21 @@ fn awk_program(walk: &mut Walk<'_>, program: &[u8]) {
             }
         }
     }
+}
+
+/// The literals of a program, as what it may print.
+fn printed_before(program: &[u8]) -> Stream {
+    let mut text = BString::default();
+    let mut rest = program;
+    while let Some(at) = rest.find_byte(b'"') {
+        let Some((literal, _)) = string(rest.get(at..).unwrap_or_default()) else {
+            break;
+        };
+        rest = rest.get(at + literal.len() + 2..).unwrap_or_default();
+        text.extend_from_slice(&literal);
+        text.push(b'\n');
+    }
+    Stream::Text(text)
 }
 
 /// A string literal at the start of text, and whether it is the whole argument.

@@ -195,7 +195,9 @@ fn truncate(walk: &mut Walk<'_>, args: &[Arg]) {
     );
     let size = options.value(&["s", "size"]);
     let grows = size.is_some_and(|size| matches!(size.text.first(), Some(b'+' | b'>' | b'%')));
-    let empties = size.is_none_or(|size| size.has_unknown() || matches!(size.text.as_slice(), b"0" | b"<0" | b"/0"));
+    let empties = size.is_none_or(|size| {
+        size.has_unknown() || matches!(size.text.as_slice(), b"0" | b"<0" | b"/0")
+    });
     for path in &options.operands {
         let op = if grows {
             PathOp::Change
@@ -248,7 +250,7 @@ fn tee(walk: &mut Walk<'_>, call: &Call<'_>) {
     for path in &options.operands {
         match call.input {
             Stream::Remote => walk.download_to(path),
-            Stream::Text(text) => walk.write_to(path, text.clone(), op == PathOp::Change),
+            Stream::Text(text) => walk.write_to(path, text, op == PathOp::Change),
             _ => {}
         }
         walk.file(op.clone(), path);

@@ -39,6 +39,7 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
                 _ => Stream::Unknown,
             }
         }
+        "which" | "whereis" => located(call.args),
         "seq" | "date" | "whoami" | "nproc" | "uuidgen" | "hostname" | "id" | "arch" | "uname"
         | "logname" => {
             if call
@@ -82,6 +83,18 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ggrep" => grep(call),
         _ => return None,
     })
+}
+
+/// Where a program would be found.
+pub(super) fn located(args: &[Arg]) -> Stream {
+    match args.iter().find(|arg| !arg.is_option()) {
+        Some(name) if name.is_literal() => {
+            let mut path = BString::from("/usr/local/bin/");
+            path.extend_from_slice(&name.text);
+            Stream::Text(path)
+        }
+        _ => Stream::Unknown,
+    }
 }
 
 fn words(arg: Option<&Arg>, cut: impl Fn(&[u8]) -> BString) -> Stream {

@@ -64,9 +64,6 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         }
         "make" | "gmake" | "bmake" => return Some(make(walk, call)),
         "just" => return Some(just(walk, call)),
-        "task" | "rake" | "invoke" | "nox" | "tox" | "ninja" | "scons" => {
-            return Some(Stream::Unknown);
-        }
         _ => {}
     }
     let of = interpreter(call.name)?;

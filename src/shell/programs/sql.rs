@@ -18,11 +18,11 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
             "hpUdvoLFRPTn",
         ),
         "mysql" | "mariadb" | "mycli" => {
-            client(walk, call, "e", &["execute", "init-command"], "hPuDS")
+            client(walk, call, "e", &["execute", "init-command"], "hPuDS");
         }
         "sqlite3" | "sqlite" | "litecli" | "duckdb" | "sqlcipher" => sqlite(walk, call),
         "sqlcmd" | "osql" | "isql" | "tsql" | "mssql-cli" => {
-            client(walk, call, "qQi", &["query", "input-file"], "SUPdht")
+            client(walk, call, "qQi", &["query", "input-file"], "SUPdht");
         }
         "clickhouse-client" | "clickhouse" | "clickhouse-local" => {
             client(
@@ -438,10 +438,8 @@ fn mongo(walk: &mut Walk<'_>, call: &Call<'_>) {
         let script = std::path::Path::new(path.word())
             .extension()
             .is_some_and(|end| end.eq_ignore_ascii_case("js"));
-        if script {
-            if let Stream::Text(text) = walk.read_path(path) {
-                texts.push(text);
-            }
+        if script && let Stream::Text(text) = walk.read_path(path) {
+            texts.push(text);
         }
     }
     for text in texts {

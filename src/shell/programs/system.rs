@@ -98,7 +98,7 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         | "supervisorctl" | "rc-update" | "chkconfig" | "update-rc.d" | "sc" | "sc.exe"
         | "stop-service" | "remove-service" => services(walk, call.name, &words),
         "kill" | "pkill" | "killall" | "killall5" | "skill" | "xkill" | "fuser" | "taskkill" => {
-            kills(walk, call)
+            kills(walk, call);
         }
         "crontab" => crontab(walk, call, &words),
         "useradd" | "userdel" | "usermod" | "adduser" | "deluser" | "groupadd" | "groupdel"

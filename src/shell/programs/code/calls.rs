@@ -157,6 +157,8 @@ const QUALIFIED: &[(&str, Does)] = &[
     ("node:fs/promises.rm", Does::Delete),
     ("fse.remove", Does::Delete),
     ("fs-extra.remove", Does::Delete),
+    ("rimraf.sync", Does::Delete),
+    ("del.sync", Does::Delete),
     ("Deno.remove", Does::Delete),
     ("Deno.removeSync", Does::Delete),
     ("Deno.run", Does::Run),

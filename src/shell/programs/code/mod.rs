@@ -206,12 +206,13 @@ fn run(walk: &mut Walk<'_>, call: &Call) {
 
 /// Code made up at run time.
 fn evaluate(walk: &mut Walk<'_>, language: Language, call: &Call, text: &[u8], depth: u8) {
-    if let Some(Value::Text(code)) = call.args.first() {
-        if !code.has_unknown() && depth < 4 {
-            let code = code.text.clone();
-            read_within(walk, language, &code, depth + 1);
-            return;
-        }
+    if let Some(Value::Text(code)) = call.args.first()
+        && !code.has_unknown()
+        && depth < 4
+    {
+        let code = code.text.clone();
+        read_within(walk, language, &code, depth + 1);
+        return;
     }
     let fetches = [
         "urlopen",
@@ -238,7 +239,7 @@ fn evaluate(walk: &mut Walk<'_>, language: Language, call: &Call, text: &[u8], d
     let decoded = scan::literals(language, text)
         .into_iter()
         .filter(|literal| literal.len() >= 8)
-        .find_map(|literal| super::printing::decode64(&literal).filter(|bytes| is_text(bytes)));
+        .find_map(|literal| super::printing::decode64(&literal).filter(is_text));
     let hidden = [
         "b64decode",
         "fromhex",

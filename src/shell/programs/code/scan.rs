@@ -129,6 +129,23 @@ pub(super) fn calls(language: Language, text: &[u8]) -> Vec<Call> {
             }
             continue;
         }
+        // `require('rimraf')('src')`
+        let module = last
+            .as_ref()
+            .filter(|call| after_close && byte == b'(' && call.name == "require")
+            .and_then(|call| call.args.first().map(Value::arg));
+        if let Some(module) = module {
+            scanner.at += 1;
+            let inside = scanner.until_close();
+            let call = Call {
+                name: module.word().to_owned(),
+                args: arguments(language, inside),
+                receiver: None,
+            };
+            last = Some(call.clone());
+            found.push(call);
+            continue;
+        }
         if byte == b'.'
             || byte == b'>' && scanner.text.get(scanner.at.wrapping_sub(1)) == Some(&b'-')
         {
