@@ -200,7 +200,7 @@ fn a_hook_written_through_our_link_does_not_reach_the_program() {
         .unwrap();
     Ran::from(output).exits(0);
     let program = Path::new(env!("CARGO_BIN_EXE_holdpoint-hook"));
-    let hook = sandbox.work().join(".git/hooks/pre-commit");
+    let hook = sandbox.work().join(".git/hooks/reference-transaction");
     let copy = fs::canonicalize(&hook).unwrap();
     assert_ne!(copy, fs::canonicalize(program).unwrap());
     assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o222, 0);
@@ -240,7 +240,7 @@ fn what_another_manager_did_to_our_hooks_is_undone_around_it() {
 }
 
 #[test]
-fn init_after_a_manager_that_displaced_us_runs_both_and_uninstall_undoes_both_layers() {
+fn init_after_a_manager_that_displaced_us_steps_before_it() {
     let sandbox = Sandbox::with_files(&[("a", "1")]);
     hook(&sandbox, "pre-commit", "#!/bin/sh\necho user >> ran\n");
     sandbox.holdpoint(["init"]).exits(0);

@@ -1,10 +1,11 @@
 //! Hooks as files in the hooks directory, for git before 2.54.
 //!
-//! A hook is a link to our program, which knows its event by the name it was
-//! called by: no shell starts, and when the program goes away git finds no hook
-//! and goes on. Two cases take a shim instead, a few lines of sh that say so
-//! when the program is gone: `prepare-commit-msg`, because every commit passes
-//! it, and any event with a hook of somebody else's, which must go on running.
+//! `reference-transaction`, which git calls several times a command, is a link
+//! to our program, which knows its event by the name it was called by: no shell
+//! starts, and when the program goes away git finds no hook and goes on. Events
+//! that other hook managers install too are a few lines of sh instead: prek
+//! reads an existing hook as text and gives up on a program, and the shim says
+//! so when ours is gone, and still runs the hook that was there before.
 
 use super::receipt::{HookReceipt, Receipt};
 use super::{Event, is_ours, shell_quoted};
@@ -73,6 +74,13 @@ pub fn install(dir: &Path, event: Event, receipt: &mut Receipt, note: &Path) -> 
             format!("cannot install a hook: {} is a directory", hook.display()),
         ));
     }
+    if !is_ours(&hook)
+        && let Some(place) = find_ours(&hook)
+    {
+        // Another manager has put itself before us; ours comes out from behind it first.
+        step_out(&place, &hook, receipt)?;
+        receipt.write(note)?;
+    }
     let ours = is_ours(&hook);
     let aside = prior_paths(&hook);
     let used = aside
@@ -124,6 +132,21 @@ pub fn install(dir: &Path, event: Event, receipt: &mut Receipt, note: &Path) -> 
     })?;
     Form::of(event, true).put(&hook, &receipt.program, event)?;
     Ok(Change::Chained)
+}
+
+/// Puts what our displaced hook stood for in its place, and forgets it.
+fn step_out(place: &Path, hook: &Path, receipt: &mut Receipt) -> Result<()> {
+    let layer = receipt.hooks.iter().rposition(|layer| layer.path == hook);
+    let prior = layer
+        .map(|at| receipt.hooks.remove(at))
+        .and_then(|layer| layer.prior)
+        .filter(|prior| fs::symlink_metadata(prior).is_ok());
+    match prior {
+        Some(prior) => rename(&prior, place),
+        None => fs::remove_file(place).doing(ErrorKind::Io, || {
+            format!("cannot remove {}", place.display())
+        }),
+    }
 }
 
 /// Takes out what `receipt` says was put in, newest first, and returns what had to be left alone.
@@ -259,10 +282,9 @@ enum Form {
 
 impl Form {
     fn of(event: Event, chained: bool) -> Self {
-        if chained || event == Event::PrepareCommitMsg {
-            Self::Shim
-        } else {
-            Self::Link
+        match event {
+            Event::ReferenceTransaction | Event::PreAutoGc if !chained => Self::Link,
+            _ => Self::Shim,
         }
     }
 
@@ -300,7 +322,14 @@ impl Form {
 
 fn shim(program: &Path, event: Event) -> Vec<u8> {
     let quoted = shell_quoted(program.as_os_str().as_bytes());
-    let text = SHIM.replace("@EVENT@", event.name());
+    let mut text = SHIM.replace("@EVENT@", event.name());
+    if matches!(event, Event::PreCommit | Event::PreMergeCommit) {
+        // `prepare-commit-msg` follows, and says it once.
+        text = text
+            .lines()
+            .filter(|line| !line.starts_with("echo "))
+            .fold(String::new(), |text, line| text + line + "\n");
+    }
     let (before, after) = text.split_once("@PROGRAM@").unwrap_or((&text, ""));
     [before.as_bytes(), &quoted, after.as_bytes()].concat()
 }

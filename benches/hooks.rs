@@ -1,0 +1,270 @@
+//! What being called costs, side by side with an empty static program: `cargo bench --bench hooks`.
+//!
+//! `git commit` with all our hooks against the same set of empty ones; a fetch
+//! and a push of 5,000 refs with our `reference-transaction` in the receiving
+//! repository; `git status` with the tripwire; a harmless call of an agent's hook.
+
+#![allow(
+    clippy::print_stdout,
+    missing_docs,
+    reason = "a benchmark prints its table"
+)]
+
+mod support;
+
+use std::cell::Cell;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use support::{Contender, empty_program, measure, print, run};
+
+const HOOK: &str = env!("CARGO_BIN_EXE_holdpoint-hook");
+const EVENTS: &[&str] = &[
+    "pre-commit",
+    "pre-merge-commit",
+    "prepare-commit-msg",
+    "pre-push",
+    "pre-rebase",
+    "pre-auto-gc",
+    "reference-transaction",
+];
+
+fn main() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let empty = empty_program(dir.path());
+    agent(dir.path(), &empty);
+    status(dir.path(), &empty);
+    commit(dir.path(), &empty);
+    many_refs(dir.path(), &empty);
+}
+
+fn command(program: impl AsRef<std::ffi::OsStr>, dir: &Path, home: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .current_dir(dir)
+        .env("HOME", home)
+        .env("XDG_STATE_HOME", home.join("state"))
+        .env("XDG_CONFIG_HOME", home.join("config"))
+        .env("GIT_CONFIG_NOSYSTEM", "1");
+    for who in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{who}_NAME"), "Ada");
+        command.env(format!("GIT_{who}_EMAIL"), "ada@example.org");
+    }
+    for name in ["CLAUDECODE", "AI_AGENT", "HOLDPOINT_AGENT"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn repository(dir: &Path, name: &str, files: usize) -> PathBuf {
+    let work = dir.join(name);
+    for n in 0..files {
+        let path = work.join(format!("src/d{:03}/f{n:05}.rs", n / 50));
+        fs::create_dir_all(path.parent().expect("parent")).expect("directory");
+        fs::write(path, format!("fn f{n}() {{}}\n")).expect("file");
+    }
+    fs::create_dir_all(&work).expect("directory");
+    run(command("git", &work, dir).args(["init", "-q", "-b", "main"]));
+    run(command("git", &work, dir).args(["add", "-A"]));
+    run(command("git", &work, dir).args(["commit", "-qm", "start", "--allow-empty"]));
+    work
+}
+
+fn init(work: &Path, home: &Path, args: &[&str]) {
+    run(command(env!("CARGO_BIN_EXE_holdpoint"), work, home)
+        .arg("init")
+        .args(args)
+        .stdout(Stdio::null()));
+}
+
+fn with_input(program: &Path, args: &[&str], input: &Path, dir: &Path) -> Command {
+    // `measure` closes standard input; the shell opens the payload for both alike.
+    let mut line = String::from("exec \"$0\" \"$@\" < ");
+    line.push_str(&input.display().to_string());
+    let mut command = command("sh", dir, dir);
+    command.args(["-c", &line]).arg(program).args(args);
+    command
+}
+
+fn agent(dir: &Path, empty: &Path) {
+    let work = repository(dir, "agent", 500);
+    init(&work, dir, &[]);
+    for (title, text) in [
+        ("a command that only reads", "git status && ls -la src"),
+        ("a command that makes a file", "echo hi > ok.txt"),
+    ] {
+        let payload = dir.join("payload.json");
+        let json = serde_json::json!({"session_id": "s", "cwd": work, "hook_event_name": "PreToolUse",
+            "tool_name": "Bash", "tool_input": {"command": text}});
+        fs::write(&payload, json.to_string()).expect("payload");
+        let mut contenders = [
+            Contender {
+                name: "empty static program",
+                before: Box::new(|| {}),
+                command: Box::new(|| with_input(empty, &[], &payload, &work)),
+            },
+            Contender {
+                name: "holdpoint-hook agent claude",
+                before: Box::new(|| {}),
+                command: Box::new(|| {
+                    with_input(Path::new(HOOK), &["agent", "claude"], &payload, &work)
+                }),
+            },
+        ];
+        let figures = measure(&mut contenders, 101);
+        print(title, &figures, "empty static program");
+    }
+}
+
+fn status(dir: &Path, empty: &Path) {
+    let works: Vec<PathBuf> = ["plain", "floor", "ours"]
+        .iter()
+        .map(|name| repository(dir, &format!("status-{name}"), 10_000))
+        .collect();
+    let floor = dir.join("floor-fsmonitor");
+    fs::copy(empty, &floor).expect("copy");
+    run(command("git", &works[1], dir).args([
+        "config",
+        "core.fsmonitor",
+        &floor.display().to_string(),
+    ]));
+    run(command("git", &works[1], dir).args(["config", "core.fsmonitorHookVersion", "2"]));
+    init(&works[2], dir, &["--tripwire"]);
+    let names = ["no monitor", "empty static monitor", "tripwire"];
+    let mut contenders: Vec<Contender<'_>> = names
+        .iter()
+        .zip(&works)
+        .map(|(name, work)| Contender {
+            name,
+            before: Box::new(|| {}),
+            command: Box::new(move || {
+                let mut command = command("git", work, dir);
+                command.args(["status", "--porcelain"]);
+                command
+            }),
+        })
+        .collect();
+    let figures = measure(&mut contenders, 41);
+    print("git status, 10,000 files", &figures, "empty static monitor");
+}
+
+fn commit(dir: &Path, empty: &Path) {
+    let works: Vec<PathBuf> = ["none", "floor", "ours"]
+        .iter()
+        .map(|name| repository(dir, &format!("commit-{name}"), 500))
+        .collect();
+    let hooks = works[1].join(".git/hooks");
+    fs::create_dir_all(&hooks).expect("hooks");
+    for event in EVENTS {
+        fs::copy(empty, hooks.join(event)).expect("hook");
+    }
+    init(&works[2], dir, &[]);
+    let serial = Cell::new(0);
+    let serial = &serial;
+    let names = ["no hooks", "empty static hooks", "holdpoint init"];
+    let mut contenders: Vec<Contender<'_>> = names
+        .iter()
+        .zip(&works)
+        .map(|(name, work)| Contender {
+            name,
+            before: Box::new(move || {
+                serial.set(serial.get() + 1);
+                fs::write(
+                    work.join("src/d000/f00000.rs"),
+                    format!("// {}\n", serial.get()),
+                )
+                .expect("edit");
+                run(command("git", work, dir).args(["add", "src/d000/f00000.rs"]));
+            }),
+            command: Box::new(move || {
+                let mut command = command("git", work, dir);
+                command.args(["commit", "-qm", "edit"]);
+                command
+            }),
+        })
+        .collect();
+    let figures = measure(&mut contenders, 41);
+    print(
+        "git commit of one staged file",
+        &figures,
+        "empty static hooks",
+    );
+    let none = figures[0].cpu.as_secs_f64();
+    println!(
+        "added processor time, ours / empty: {:.2}",
+        (figures[2].cpu.as_secs_f64() - none) / (figures[1].cpu.as_secs_f64() - none)
+    );
+}
+
+fn many_refs(dir: &Path, empty: &Path) {
+    const REFS: usize = 5_000;
+    let source = repository(dir, "many", 1);
+    let input: Vec<String> = (0..REFS)
+        .map(|n| format!("create refs/heads/topic/{n:05} HEAD\n"))
+        .collect();
+    let list = dir.join("refs.txt");
+    fs::write(&list, input.concat()).expect("list");
+    run(&mut with_input(
+        Path::new("git"),
+        &["update-ref", "--stdin"],
+        &list,
+        &source,
+    ));
+    run(command("git", &source, dir).args(["pack-refs", "--all"]));
+    for (title, push) in [("fetch of 5,000 refs", false), ("push of 5,000 refs", true)] {
+        let serial = Cell::new(0);
+        let serial = &serial;
+        let source = &source;
+        let names = ["empty static hook", "holdpoint-hook"];
+        let mut contenders: Vec<Contender<'_>> = names
+            .iter()
+            .map(|name| {
+                let target = dir.join(format!("target-{push}-{}", name.len()));
+                let program = if *name == "holdpoint-hook" {
+                    Path::new(HOOK)
+                } else {
+                    empty
+                };
+                let again = target.clone();
+                Contender {
+                    name,
+                    before: Box::new(move || {
+                        serial.set(serial.get() + 1);
+                        let _ = fs::remove_dir_all(&again);
+                        fs::create_dir_all(&again).expect("target");
+                        run(command("git", &again, dir).args(["init", "-q", "--bare"]));
+                        run(command("git", &again, dir).args(["config", "gc.auto", "0"]));
+                        run(command("git", &again, dir).args([
+                            "config",
+                            "maintenance.auto",
+                            "false",
+                        ]));
+                        let hooks = again.join("hooks");
+                        fs::create_dir_all(&hooks).expect("hooks");
+                        symlink(program, hooks.join("reference-transaction")).expect("hook");
+                    }),
+                    command: Box::new(move || {
+                        if push {
+                            let mut command = command("git", source, dir);
+                            command
+                                .args(["push", "-q"])
+                                .arg(&target)
+                                .arg("refs/heads/topic/*:refs/heads/topic/*");
+                            command
+                        } else {
+                            let mut command = command("git", &target, dir);
+                            command
+                                .args(["fetch", "-q"])
+                                .arg(source)
+                                .arg("refs/heads/topic/*:refs/heads/topic/*");
+                            command
+                        }
+                    }),
+                }
+            })
+            .collect();
+        let figures = measure(&mut contenders, 3);
+        print(title, &figures, "empty static hook");
+    }
+}
