@@ -127,7 +127,7 @@ fn batch(env: &Env, workspace: &Workspace, id: &str, terminal: &Terminal) -> Res
         .filter(|hold| hold.state_now() == State::Pending)
         .collect();
     let high_risk = prefs::policy(env, workspace)?.context.risk == Risk::High;
-    let candidates: Vec<Pending> = pending.iter().filter_map(as_pending).collect();
+    let candidates: Vec<Pending> = pending.iter().filter_map(Hold::as_pending).collect();
     let group = judge::batches(&candidates, high_risk)
         .into_iter()
         .find(|group| group.iter().any(|one| one.id == wanted.id));
@@ -198,18 +198,6 @@ fn batch(env: &Env, workspace: &Workspace, id: &str, terminal: &Terminal) -> Res
         holds.len()
     ));
     Ok(ExitStatus::Passed)
-}
-
-fn as_pending(hold: &Hold) -> Option<Pending> {
-    Some(Pending {
-        id: hold.id.clone(),
-        level: hold.level,
-        rule: *hold.rules.first()?,
-        subject: hold.summary.clone(),
-        remedy: hold.hint.clone(),
-        at: hold.created,
-        alone: hold.stands_alone(),
-    })
 }
 
 fn choose(workspace: &Workspace, holds: &[&Hold], terminal: &Terminal) -> Result<Choice> {

@@ -3,7 +3,7 @@
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::exit::ExitStatus;
 use crate::holds::{self, Hold, State};
-use crate::judge::{Action, After, ChangeOp, PathChange};
+use crate::judge::{self, Action, After, ChangeOp, PathChange, Pending};
 use crate::repo::{Git, Workspace};
 use crate::sys::env::Env;
 use crate::sys::{clock, files, out};
@@ -71,11 +71,30 @@ fn list(env: &Env, workspace: &Workspace, args: &Args) -> Result<ExitStatus> {
         ));
         out::line(format!("    {}, by {}", hold.reasoning, hold.actor.word()));
     }
+    for (id, count) in alike(&found) {
+        out::line("");
+        out::line(format!(
+            "{count} of them are alike: holdpoint confirm --like {id}"
+        ));
+    }
     out::line("");
     out::line(
         "Look: holdpoint holds show ID   Agree: holdpoint confirm ID   Refuse: holdpoint deny ID",
     );
     Ok(ExitStatus::Passed)
+}
+
+/// The batches among the holds that wait: an id of each, and how many they are.
+fn alike(holds: &[Hold]) -> Vec<(String, usize)> {
+    let pending: Vec<Pending> = holds
+        .iter()
+        .filter(|hold| hold.state_now() == State::Pending)
+        .filter_map(Hold::as_pending)
+        .collect();
+    judge::batches(&pending, false)
+        .iter()
+        .filter_map(|batch| Some((batch.first()?.id.clone(), batch.len())))
+        .collect()
 }
 
 fn show(env: &Env, workspace: &Workspace, id: &str, as_json: bool) -> Result<ExitStatus> {

@@ -1,6 +1,6 @@
 //! A hold: a blocked action that waits for a person.
 
-use crate::judge::{Action, Actor, Level, Losses, RuleId, Surface, Verdict};
+use crate::judge::{Action, Actor, Level, Losses, Pending, RuleId, Surface, Verdict};
 use crate::repo::Workspace;
 use crate::sys::clock;
 use crate::sys::seal::Seal;
@@ -223,6 +223,20 @@ impl Hold {
                     | RuleId::SystemOpaque
                     | RuleId::FileOutside
             )
+        })
+    }
+
+    /// What batches look at; `None` for a hold without a rule.
+    #[must_use]
+    pub fn as_pending(&self) -> Option<Pending> {
+        Some(Pending {
+            id: self.id.clone(),
+            level: self.level,
+            rule: *self.rules.first()?,
+            subject: self.summary.clone(),
+            remedy: self.hint.clone(),
+            at: self.created,
+            alone: self.stands_alone(),
         })
     }
 

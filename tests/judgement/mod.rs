@@ -1,6 +1,7 @@
 //! Feature: judgement. Contract, preferences, holds, log, and the proof that a person is there.
 
 mod contract;
+mod levels;
 mod log;
 mod persons;
 mod prefs;

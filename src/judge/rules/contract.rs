@@ -101,7 +101,7 @@ fn placed(effect: &Effect, path: &bstr::BString, policy: &Policy) -> Option<Find
                 effect,
                 format!("{path} is outside the Contract: {why}"),
             )
-            .with_hint("change only what is in scope, or ask a person to widen the Contract"),
+            .with_hint("fix the code: change only what is in scope; where the scope itself is wrong, a person widens it: holdpoint contract confirm"),
         ),
         Placement::Frozen { by } => Some(
             found(
@@ -110,7 +110,7 @@ fn placed(effect: &Effect, path: &bstr::BString, policy: &Policy) -> Option<Find
                 effect,
                 format!("{path} must not change: the Contract freezes {by}"),
             )
-            .with_hint("leave it as it is, or ask a person to change the Contract"),
+            .with_hint("fix the code: leave it as it is; where the Contract is wrong, a person changes it: holdpoint contract confirm"),
         ),
     }
 }
@@ -133,6 +133,6 @@ fn forbidden(
                 effect.subject
             ),
         )
-        .with_hint("write the line without it"),
+        .with_hint("fix the code: write the line without it; where the Contract is wrong, a person changes it: holdpoint contract confirm"),
     )
 }
