@@ -1,6 +1,7 @@
 //! Processes and their parents, as `/proc` shows them.
 
 use super::env::Env;
+use super::files::read_proc;
 use bstr::{BString, ByteSlice as _};
 use std::fs;
 use std::path::PathBuf;
@@ -25,7 +26,7 @@ impl Process {
     /// Reads a process; `None` when there is none.
     #[must_use]
     pub fn read(pid: i32) -> Option<Self> {
-        let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+        let stat = read_proc(pid, "stat").ok()?;
         let open = stat.find_byte(b'(')?;
         // A name may hold any byte, a closing parenthesis too.
         let close = stat.rfind_byte(b')')?;
@@ -43,7 +44,7 @@ impl Process {
     /// Its command line, one item an argument; empty when it may not be read.
     #[must_use]
     pub fn arguments(&self) -> Vec<BString> {
-        fs::read(format!("/proc/{}/cmdline", self.pid))
+        read_proc(self.pid, "cmdline")
             .map(|bytes| {
                 bytes
                     .strip_suffix(b"\0")
@@ -58,7 +59,7 @@ impl Process {
     /// The environment it was started with; `None` when it may not be read.
     #[must_use]
     pub fn environment(&self) -> Option<Vec<(BString, BString)>> {
-        let bytes = fs::read(format!("/proc/{}/environ", self.pid)).ok()?;
+        let bytes = read_proc(self.pid, "environ").ok()?;
         Some(
             bytes
                 .split(|byte| *byte == 0)

@@ -3,7 +3,7 @@
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::sys::failpoint;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -93,4 +93,14 @@ pub fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).doing(ErrorKind::Io, || format!("cannot read {}", path.display())),
     }
+}
+
+/// Reads a file of `/proc`, which has no size to go by: in one read where it fits a page.
+///
+/// # Errors
+/// As the system call.
+pub fn read_proc(pid: impl std::fmt::Display, name: &str) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(4096);
+    File::open(format!("/proc/{pid}/{name}"))?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

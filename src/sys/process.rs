@@ -3,6 +3,7 @@
 //! Git gives a hook no command line; the parent's own is exact (`/proc`). Where
 //! there is no `/proc` every answer is `None`, and callers judge what they see.
 
+use super::files::read_proc;
 use bstr::BString;
 use std::ffi::OsString;
 use std::fs;
@@ -36,7 +37,7 @@ pub fn parent_pid() -> Option<u32> {
 /// The arguments that a process was started with; `None` when it is gone or not to be read.
 #[must_use]
 pub fn argv(pid: u32) -> Option<Vec<BString>> {
-    let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let bytes = read_proc(pid, "cmdline").ok()?;
     let mut argv: Vec<BString> = bytes.split(|byte| *byte == 0).map(BString::from).collect();
     if argv.last().is_some_and(|last| last.is_empty()) {
         argv.pop();
@@ -59,7 +60,7 @@ pub fn executable(pid: u32) -> Option<PathBuf> {
 /// A process's parent and its own start time.
 #[must_use]
 pub fn status(pid: u32) -> Option<(u32, ProcessId)> {
-    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = read_proc(pid, "stat").ok()?;
     // The name in parentheses may itself hold spaces and parentheses.
     let after = stat.iter().rposition(|byte| *byte == b')')?;
     let text = std::str::from_utf8(stat.get(after + 1..)?).ok()?;
