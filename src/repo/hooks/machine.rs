@@ -241,7 +241,13 @@ pub fn passed_on(called_as: &Path, git_dir: &Path) -> Option<PathBuf> {
         Ok(bytes) => git_dir.join(OsStr::from_bytes(bytes.trim_ascii())),
         Err(_) => git_dir.to_path_buf(),
     };
-    let own = common.join("hooks").join(called_as.file_name()?);
+    let hooks = if common == Path::new(".") {
+        // In a bare repository git itself runs `hooks/NAME`, which scripts see as `$0`.
+        PathBuf::from("hooks")
+    } else {
+        common.join("hooks")
+    };
+    let own = hooks.join(called_as.file_name()?);
     super::is_executable(&own).then_some(own)
 }
 
