@@ -106,6 +106,7 @@ fn list(env: &Env, workspace: &Workspace, json: bool) -> Result<ExitStatus> {
 }
 
 fn prune(env: &Env, workspace: &Workspace, json: bool) -> Result<ExitStatus> {
+    // What a person may still be asked about must be there when they answer.
     let keep: BTreeSet<String> = holds::list(env, workspace)?
         .into_iter()
         .filter(|hold| matches!(hold.state_now(), State::Pending | State::Confirmed))

@@ -28,6 +28,8 @@ const WHAT: &str = "the stat cache";
 pub(super) const RACY: u8 = 1;
 /// The directory is ignored by git, and is held all the same.
 pub(super) const IGNORED: u8 = 2;
+/// The ignored directory has tracked files too, so what else is in it is judged name by name.
+pub(super) const MIXED: u8 = 4;
 
 /// One side of a picture: the worktree or the git directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -132,6 +132,7 @@ pub fn save(env: &Env, workspace: &Workspace, request: &Request) -> Result<Saved
         let (point, new) = take::take(&vault, env, &about(workspace, request))?;
         if new {
             notices.extend(size_notice(&vault)?);
+            notices.extend(retain::prune_beside(env, workspace, &vault));
         }
         Ok(Saved {
             point,

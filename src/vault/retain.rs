@@ -20,6 +20,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 /// A pack below this size is merged with others when there are many.
 const SMALL: u64 = 4 << 20;
@@ -84,18 +85,61 @@ pub fn prune(env: &Env, workspace: &Workspace, keep: &BTreeSet<String>) -> Resul
     Ok(pruned)
 }
 
+/// Starts a prune in a process of its own, at most once a day and only where a point has grown old.
+///
+/// Returns what to tell when that fails: the point itself is safe all the same.
+pub(super) fn prune_beside(env: &Env, workspace: &Workspace, vault: &Vault) -> Option<String> {
+    let start = || -> Result<()> {
+        let all = ids(&vault.points())?;
+        let old = all
+            .first()
+            .filter(|_| all.len() > vault.settings.keep)
+            .is_some_and(|id| !is_young(id, oldest_kept(vault)));
+        let note = vault.dir.join("pruned");
+        let day = std::time::Duration::from_hours(24);
+        let lately = fs::metadata(&note)
+            .and_then(|meta| meta.modified())
+            .is_ok_and(|at| at.elapsed().is_ok_and(|ago| ago < day));
+        if !old || lately {
+            return Ok(());
+        }
+        files::replace(&note, b"", 0o600, files::Durability::Lazy)?;
+        Command::new(crate::repo::hooks::program(env)?.with_file_name("holdpoint"))
+            .args(["points", "prune"])
+            .current_dir(&workspace.root)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map(|_| ())
+            .doing(ErrorKind::Io, || {
+                "cannot start holdpoint points prune".to_owned()
+            })
+    };
+    start()
+        .err()
+        .map(|error| format!("old safety points were not pruned: {error}"))
+}
+
+/// Points that were taken before this moment, in milliseconds, may go.
+fn oldest_kept(vault: &Vault) -> i64 {
+    clock::now().as_millisecond() - i64::from(vault.settings.keep_days) * 24 * 60 * 60 * 1000
+}
+
+fn is_young(id: &str, oldest: i64) -> bool {
+    ulid::Ulid::from_string(id)
+        .is_ok_and(|id| i64::try_from(id.timestamp_ms()).unwrap_or(i64::MAX) >= oldest)
+}
+
 fn expire(vault: &Vault, keep: &BTreeSet<String>) -> Result<usize> {
     let mut needed = keep.clone();
     needed.extend(rollback::needed(vault)?);
-    let oldest =
-        clock::now().as_millisecond() - i64::from(vault.settings.keep_days) * 24 * 60 * 60 * 1000;
+    let oldest = oldest_kept(vault);
     let all = ids(&vault.points())?;
     let count = all.len().saturating_sub(vault.settings.keep);
     let mut dropped = 0;
     for id in all.iter().take(count) {
-        let young = ulid::Ulid::from_string(id)
-            .is_ok_and(|id| i64::try_from(id.timestamp_ms()).unwrap_or(i64::MAX) >= oldest);
-        if !young && !needed.contains(id) {
+        if !is_young(id, oldest) && !needed.contains(id) {
             remove(&point_path(vault, id))?;
             dropped += 1;
         }

@@ -16,6 +16,7 @@ mod killed;
 mod kinds;
 mod operations;
 mod picture;
+mod random;
 mod save;
 
 use crate::support::Sandbox;

@@ -185,7 +185,12 @@ fn make_plan(
         && root.mode != then.mode
         && paths.is_empty()
     {
-        plan.leave(".".into(), "the permissions of the top directory differ");
+        plan.steps.push(Step {
+            side: Side::Work,
+            path: ".".into(),
+            now: None,
+            action: Deed::Mode(then.mode),
+        });
     }
     if !scope.files_only && paths.is_empty() {
         git::add(&mut plan, workspace, target, scope, now, &trees)?;

@@ -3,7 +3,7 @@
 use super::listing::Listing;
 use super::{Area, Node, Seen, Shared, Side, Worker};
 use crate::error::Result;
-use crate::vault::cache::{CachedRow, IGNORED, RACY, Rows};
+use crate::vault::cache::{CachedRow, IGNORED, MIXED, RACY, Rows};
 use crate::vault::capture::{Captured, capture};
 use crate::vault::id::ContentId;
 use crate::vault::ignore::{Ignored, Repo, Scope, matches};
@@ -321,12 +321,17 @@ impl<'a> Shared<'a> {
                     worker
                         .not_held
                         .push((here.node.side, here.path(bytes), Why::BulkyIgnored));
-                    let stands =
-                        cached.is_some_and(|row| row.kind == Kind::NotHeld(Why::BulkyIgnored));
+                    let stamp = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
+                        .map(|stat| Stamp::of(&stat))
+                        .unwrap_or_default();
+                    let stands = cached.is_some_and(|row| {
+                        row.kind == Kind::NotHeld(Why::BulkyIgnored)
+                            && (row.stamp == stamp || places::is_bulky(bytes))
+                    });
                     return if stands {
                         Entry::Same
                     } else {
-                        Entry::New(not_held(bytes, Why::BulkyIgnored, Stamp::default()))
+                        Entry::New(not_held(bytes, Why::BulkyIgnored, stamp))
                     };
                 }
             }
@@ -362,7 +367,11 @@ impl<'a> Shared<'a> {
             scope: here.scope.clone(),
             rules_same: here.rules_same,
         }));
-        let flags = if ignored == Ignored::No { 0 } else { IGNORED };
+        let flags = match ignored {
+            Ignored::No => 0,
+            Ignored::Small => IGNORED,
+            Ignored::Mixed => IGNORED | MIXED,
+        };
         match known {
             Some(row) if row.flags == flags => Entry::Same,
             _ => Entry::New(Seen {
@@ -374,6 +383,12 @@ impl<'a> Shared<'a> {
                 block: known.map(|row| row.block()),
             }),
         }
+    }
+
+    fn is_unchanged(&self, dir: &OwnedFd, name: &CStr, stamp: Stamp) -> bool {
+        !stamp.is_racy(self.start)
+            && rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
+                .is_ok_and(|stat| Stamp::of(&stat) == stamp)
     }
 
     /// Whether a directory is ignored, and held all the same; `None` where it is not held.
@@ -395,6 +410,16 @@ impl<'a> Shared<'a> {
             match row.kind {
                 Kind::Dir if row.flags & IGNORED == 0 => return Some(Ignored::No),
                 Kind::NotHeld(Why::BulkyIgnored) if places::is_bulky(bytes) => return None,
+                // What was found small or large is so while its top has not changed.
+                Kind::NotHeld(Why::BulkyIgnored) if self.is_unchanged(dir, name, row.stamp) => {
+                    return None;
+                }
+                Kind::Dir if row.flags & MIXED == 0 => {
+                    let block = self.walk.cache.block(row.block());
+                    if block.is_some_and(|block| self.is_unchanged(dir, name, block.stamp)) {
+                        return Some(Ignored::Small);
+                    }
+                }
                 _ => {}
             }
         }
