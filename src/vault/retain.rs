@@ -75,6 +75,7 @@ pub fn prune(env: &Env, workspace: &Workspace, keep: &BTreeSet<String>) -> Resul
     let live = mark(&vault)?;
     pruned.bytes = sweep_packs(&vault, &live)?;
     pruned.links = sweep_links(&vault, &live.links)?;
+    clear_temporaries(&vault)?;
     let staging = vault.dir.join("staging");
     if staging.exists() && rollback::needed(&vault)?.is_empty() {
         fs::remove_dir_all(&staging).doing(ErrorKind::Io, || {
@@ -260,6 +261,20 @@ fn sweep_packs(vault: &Vault, live: &Live) -> Result<u64> {
         remove(pack.path())?;
     }
     Ok(before.saturating_sub(after))
+}
+
+/// Removes what dead savers left; nobody else uses the vault now.
+fn clear_temporaries(vault: &Vault) -> Result<()> {
+    for entry in fs::read_dir(vault.store.dir())
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        if entry.file_name().to_string_lossy().starts_with("tmp-") {
+            remove(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn sweep_links(vault: &Vault, live: &HashSet<ContentId>) -> Result<usize> {
