@@ -451,6 +451,12 @@ pub(super) fn confirm_policy(
     workspace: &Workspace,
     names: &[&str],
 ) -> Result<ExitStatus> {
+    // Where the record is damaged nothing of it counts: all files are settled anew.
+    let all = confirmed::policy_files();
+    let names = match Confirmed::read(env, workspace) {
+        Err(error) if error.kind() == ErrorKind::Damaged => all.as_slice(),
+        _ => names,
+    };
     let mut before = agreed(env, workspace)?;
     let after = confirmed::texts_in(workspace.main_root())?;
     // What does not parse is not agreed to.

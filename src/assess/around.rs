@@ -36,11 +36,24 @@ pub struct Around<'a> {
     tracked: OnceCell<Option<Tracked>>,
     graph: OnceCell<Graph<'a>>,
     declared: OnceCell<Vec<super::packages::Declared>>,
+    common: OnceCell<Vec<String>>,
     made: RefCell<BTreeSet<PathBuf>>,
     ignored: RefCell<BTreeMap<PathBuf, bool>>,
 }
 
 impl<'a> Around<'a> {
+    /// Returns true for a common tool of an ecosystem (`deps.common`).
+    pub(super) fn is_common(&self, package: &str) -> bool {
+        let common = self.common.get_or_init(|| {
+            // Preferences that cannot be read are the gate's to report.
+            crate::prefs::load(self.env, self.workspace)
+                .unwrap_or_default()
+                .deps
+                .common
+        });
+        common.iter().any(|known| known == package)
+    }
+
     /// Describes the surroundings of `cwd`.
     #[must_use]
     pub fn new(env: &'a Env, workspace: &'a Workspace, cwd: &Path) -> Self {
@@ -57,6 +70,7 @@ impl<'a> Around<'a> {
             tracked: OnceCell::new(),
             graph: OnceCell::new(),
             declared: OnceCell::new(),
+            common: OnceCell::new(),
             made: RefCell::default(),
             ignored: RefCell::default(),
         }

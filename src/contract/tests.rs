@@ -245,3 +245,78 @@ fn changes_are_classed() {
         Relax
     );
 }
+
+mod laws {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_text() -> impl Strategy<Value = String> {
+        let parts = prop::sample::select(vec![
+            "## In Scope",
+            "### Out of Scope",
+            "## Must-Not-Change",
+            "## Forbidden Patterns",
+            "\n",
+            "\n",
+            "- ",
+            "* ",
+            "`",
+            "``",
+            "src/",
+            "!",
+            "**",
+            "[",
+            "]",
+            "\\",
+            "/",
+            "/x/i",
+            "<!--",
+            "-->",
+            "```",
+            "~~~",
+            "---",
+            "priority: P0",
+            "é",
+            "、",
+            "**Scope**",
+            " ",
+            ":",
+            "a.rs",
+            "1. ",
+            "../",
+        ]);
+        prop::collection::vec(parts, 0..40).prop_map(|parts| parts.concat())
+    }
+
+    fn any_path() -> impl Strategy<Value = String> {
+        prop::sample::select(vec![
+            "src/a.rs", "src/", "a.rs", "x/y/z", "", "/", "é/a", "src//a",
+        ])
+        .prop_map(str::to_owned)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_text_is_read_or_refused_and_any_path_is_placed(text in any_text(), path in any_path(), line in "\\PC{0,40}") {
+            if let Ok(contract) = Contract::parse(text.as_bytes()) {
+                let _ = contract.verify();
+                let _ = contract.place(path.as_bytes().as_bstr());
+                let _ = contract.forbids(line.as_bytes().as_bstr());
+                prop_assert!(classify(Some(&contract), Some(&contract)).is_empty());
+            }
+        }
+
+        #[test]
+        fn a_version_beside_only_ever_takes_away(one in any_text(), other in any_text(), path in any_path()) {
+            let (Ok(one), Ok(other)) = (Contract::parse(one.as_bytes()), Contract::parse(other.as_bytes())) else {
+                return Ok(());
+            };
+            let path = path.as_bytes().as_bstr();
+            let both = one.clone().and(other.clone());
+            let passes = both.place(path) == Placement::InScope;
+            prop_assert_eq!(passes, one.place(path) == Placement::InScope && other.place(path) == Placement::InScope);
+        }
+    }
+}

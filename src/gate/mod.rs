@@ -106,7 +106,9 @@ pub fn pass(env: &Env, workspace: &Workspace, request: Request<'_>) -> Result<An
     };
 
     if request.policy.observe || matches!(verdict.decision, Decision::Allow | Decision::Report) {
-        record::passed(&scene, &verdict, request.policy.observe, &mut warnings)?;
+        if request.policy.observe || verdict.level >= request.policy.log_from {
+            record::passed(&scene, &verdict, request.policy.observe, &mut warnings)?;
+        }
         return Ok(Answer::Passed(Passed {
             verdict,
             point,

@@ -21,6 +21,8 @@ pub struct Policy {
     pub recoverable: Recoverable,
     /// The task at hand.
     pub context: TaskContext,
+    /// The lowest level of passed actions that is logged.
+    pub log_from: Level,
     /// Observe mode: judge and record, never refuse.
     pub observe: bool,
 }

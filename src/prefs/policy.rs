@@ -48,6 +48,7 @@ pub fn policy(env: &Env, workspace: &Workspace) -> Result<Policy> {
         relaxed_session: session.is_relaxed(),
         recoverable: preferences.recoverable,
         context,
+        log_from: preferences.logging.min_level,
         observe: preferences.gate.mode == Mode::Observe,
     })
 }

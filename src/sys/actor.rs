@@ -237,8 +237,18 @@ fn program(process: &Process) -> Option<&'static str> {
         return Some(agent);
     }
     let arguments = process.arguments();
-    let first = base(arguments.first()?.as_bstr());
+    let called = arguments.first()?;
+    let first = base(called.as_bstr());
     if let Some(agent) = by_name(first) {
+        return Some(agent);
+    }
+    // `~/.local/share/claude/versions/2.1.197`
+    let parts: Vec<&[u8]> = called.split_str("/").collect();
+    if let Some(agent) = parts
+        .windows(2)
+        .find(|pair| pair[1] == b"versions")
+        .and_then(|pair| by_name(pair[0].as_bstr()))
+    {
         return Some(agent);
     }
     let is_interpreter = INTERPRETERS.iter().any(|name| {

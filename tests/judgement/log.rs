@@ -377,3 +377,99 @@ fn a_writer_killed_at_any_moment_leaves_a_whole_log() {
         sandbox.holdpoint(["log", "--verify"]).exits(0);
     }
 }
+
+#[test]
+fn filters_find_what_they_name_and_nothing_else() {
+    let (sandbox, env, workspace) = opened();
+    let agent = holdpoint::judge::Actor::Agent {
+        name: "codex".to_owned(),
+        session: None,
+    };
+    let entry = LogEntry::new("hold")
+        .level(holdpoint::judge::Level::MustAsk)
+        .rule(holdpoint::judge::RuleId::GitHistory)
+        .context("paths", ["src/a.rs"])
+        .run(Some("01RUN"))
+        .actor(&agent);
+    journal::append(&env, &workspace, entry).unwrap();
+    add(&env, &workspace, "other");
+    let count = |arguments: &[&str]| {
+        let all = [&["log", "--json"], arguments].concat();
+        sandbox.holdpoint(all).exits(0).out.lines().count()
+    };
+    for (arguments, expected) in [
+        (&["--level", "3"][..], 1),
+        (&["--level", "level_0"], 0),
+        (&["--rule", "git.history"], 1),
+        (&["--rule", "git."], 1),
+        (&["--rule", "git"], 0),
+        (&["--decision", "allow"], 1),
+        (&["--actor", "agent"], 1),
+        (&["--actor", "agent:codex"], 1),
+        (&["--actor", "agent:cod"], 0),
+        (&["--run", "01RUN"], 1),
+        (&["--path", "src/a.rs"], 1),
+        (&["--since", "1h"], 2),
+        (&["--until", "1h"], 0),
+        (
+            &["--since", "2026-01-01T00:00:00Z", "--decision", "hold"],
+            1,
+        ),
+        (&["-n", "0"], 2),
+        (&["-n", "1"], 1),
+    ] {
+        assert_eq!(count(arguments), expected, "{arguments:?}");
+    }
+    sandbox.holdpoint(["log", "--level", "9"]).exits(2);
+    sandbox.holdpoint(["log", "--since", "soon"]).exits(2);
+}
+
+#[test]
+fn a_followed_log_goes_on_as_entries_are_written() {
+    let (sandbox, env, workspace) = opened();
+    add(&env, &workspace, "before");
+    let mut terminal = super::at_terminal(&sandbox, &["log", "--follow"]);
+    terminal.sees("before");
+    add(&env, &workspace, "after");
+    terminal.sees("after");
+    terminal.stops();
+}
+
+#[test]
+fn the_other_logs_are_written_in_the_seeds_fields_and_chained() {
+    let (sandbox, env, workspace) = opened();
+    let timeout = journal::Timeout::DecisionTimeout {
+        behavior: journal::Behavior::RepeatedReads,
+        file: Some("src/main.py".to_owned()),
+        tool: None,
+        count: 5,
+        action: "stopped".to_owned(),
+    };
+    journal::append_timeout(&env, &workspace, timeout).unwrap();
+    let degradation = journal::Degradation {
+        service: "codex".to_owned(),
+        reason: "api_quota_exceeded".to_owned(),
+        fallback: "coder".to_owned(),
+        task: "review".to_owned(),
+        impact: "a lower standard".to_owned(),
+        success: true,
+    };
+    journal::append_degradation(&env, &workspace, degradation).unwrap();
+    let line: serde_json::Value =
+        serde_json::from_str(&sandbox.read(".ccg/timeout_log.jsonl")).unwrap();
+    assert_eq!(line["type"], "decision_timeout");
+    assert_eq!(
+        (&line["behavior"], &line["count"]),
+        (&"repeated_reads".into(), &5.into())
+    );
+    assert!(
+        sandbox
+            .read(".ccg/degradation_log.jsonl")
+            .contains("\"fallback\":\"coder\"")
+    );
+    sandbox.holdpoint(["log", "--verify"]).exits(0);
+    let ran = sandbox
+        .holdpoint(["log", "--log", "timeouts", "--stats"])
+        .exits(0);
+    assert!(ran.out.contains("decision_timeout"), "{}", ran.out);
+}

@@ -141,6 +141,12 @@ impl Terminal {
         (status.code().unwrap_or(-1), seen.0.replace("\r\n", "\n"))
     }
 
+    /// Ends a program that would go on for ever.
+    pub fn stops(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Waits for the end and fails the test unless the status is `code`; returns what was shown.
     #[track_caller]
     pub fn ends_with(self, code: i32) -> String {
