@@ -121,9 +121,19 @@ impl Contract {
     #[must_use]
     pub fn place(&self, path: &BStr) -> Placement {
         let own = self.place_alone(path);
-        match (&own, &self.beside) {
-            (Placement::InScope, Some(beside)) => beside.place(path),
-            _ => own,
+        let Some(beside) = &self.beside else {
+            return own;
+        };
+        match (own, beside.place(path)) {
+            (Placement::InScope, other) => other,
+            // What the worktree's version would let pass is not agreed to yet.
+            (Placement::OutOfScope { why }, Placement::InScope) => Placement::OutOfScope {
+                why: format!("{why}, as a person last confirmed it (holdpoint contract diff)"),
+            },
+            (Placement::Frozen { by }, Placement::InScope) => Placement::Frozen {
+                by: format!("{by}, as a person last confirmed it (holdpoint contract diff)"),
+            },
+            (own, _) => own,
         }
     }
 
