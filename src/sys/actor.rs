@@ -426,6 +426,11 @@ mod holder {
         "conmon",
         "init",
         "Relay",
+        "init-systemd",
+        "io.elementary.terminal",
+        "cosmic-term",
+        "blackbox",
+        "waveterm",
     ];
 
     /// Parts of the command line of editors whose terminals are written in JavaScript.
@@ -593,11 +598,15 @@ mod holder {
     /// Compares the kernel's name, which is cut at 15 bytes and may say more (`tmux: server`).
     fn is(process: &Process, names: &[&str]) -> bool {
         let name = process.name.as_bstr();
-        let first = name.split_str(":").next().unwrap_or_default();
+        let end = name.find_byteset(b":(").unwrap_or(name.len());
+        let first = name[..end].as_bytes();
+        // Fifteen bytes may be the beginning of more.
+        let cut = first.len() == 15;
         names.iter().any(|known| {
             let known = known.as_bytes();
             first == known
-                || (first.len() == 15 && (first.starts_with(known) || known.starts_with(first)))
+                || (cut && known.starts_with(first))
+                || (cut && known.len() >= 8 && first.starts_with(known))
         })
     }
 
