@@ -37,3 +37,6 @@ pub fn read(text: &BStr, scope: &Scope, lookup: &dyn Lookup) -> Script {
     walk.run_text(text.as_slice().into(), &walk::Stream::Unknown);
     walk.script
 }
+
+#[cfg(test)]
+mod tests;

@@ -169,7 +169,9 @@ impl Options {
 
 /// Returns true where a program was only asked about itself.
 pub(crate) fn asks_help(args: &[Arg]) -> bool {
-    args.iter()
-        .take_while(|arg| arg.text != "--")
-        .any(|arg| arg.text == "--help" || arg.text == "--version")
+    args.first().is_some_and(|arg| arg.text == "--version")
+        || args
+            .iter()
+            .take_while(|arg| arg.text != "--")
+            .any(|arg| arg.text == "--help")
 }

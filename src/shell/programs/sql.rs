@@ -34,7 +34,10 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
             );
         }
         "bq" => {
-            statements(walk, &joined(call.args));
+            for arg in call.args {
+                statements(walk, &arg.text);
+            }
+            from_input(walk, call.input);
             super::tables::run(walk, call);
         }
         "snowsql" | "snow" | "trino" | "presto" | "hive" | "beeline" | "impala-shell"
@@ -59,15 +62,6 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         _ => return None,
     }
     Some(Stream::Unknown)
-}
-
-fn joined(args: &[Arg]) -> BString {
-    let mut text = BString::default();
-    for arg in args {
-        text.extend_from_slice(&arg.text);
-        text.push(b' ');
-    }
-    text
 }
 
 fn client(

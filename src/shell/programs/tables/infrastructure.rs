@@ -83,7 +83,7 @@ pub(super) const ROWS: &[Row] = &[
     kills("serverless", "remove|rollback", "a service is taken down"),
     kills("ansible", "", "hosts' files or state are removed")
         .with("*state=absent* *rm?-rf* *rm?-r*"),
-    asks("ansible", "", "hosts are changed").with("-m --module-name shell command"),
+    asks("ansible", "", "hosts are changed").with("shell command raw script reboot"),
     asks(
         "ansible-playbook|ansible-pull",
         "*",
