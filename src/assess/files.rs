@@ -205,6 +205,21 @@ fn unknown(
     effects: &mut Vec<Effect>,
 ) {
     let shown = path.shown();
+    if under.is_none() && path.is_known() && is_made_again(&path.text) {
+        effects.push(
+            Effect::new(
+                file(
+                    file_op(op),
+                    Place::Workspace,
+                    Nature::Ordinary,
+                    FileState::Ignored,
+                ),
+                shown,
+            )
+            .because("a name for build output"),
+        );
+        return;
+    }
     if let Some(under) = under {
         let located = around.place(under);
         let relative = located.relative.clone().unwrap_or_default();
@@ -439,6 +454,29 @@ fn delete(
             SystemClass::Irreversible,
             "files of the system or the whole home directory would be deleted",
         ));
+        return;
+    }
+    let cached = around.places().home().is_some_and(|home| {
+        [
+            ".cache",
+            "Library/Caches",
+            ".npm/_cacache",
+            ".cargo/registry/cache",
+            ".gradle/caches",
+        ]
+        .iter()
+        .any(|dir| located.path.starts_with(home.join(dir)))
+    });
+    if cached && located.place == Place::Outside {
+        effects.push(
+            Effect::new(
+                EffectKind::Declared {
+                    level: Level::Transparent,
+                },
+                subject(located),
+            )
+            .because("a cache of the home directory, which is made again"),
+        );
         return;
     }
     if located.place != Place::Workspace {

@@ -43,12 +43,13 @@ impl Fields {
     }
 
     /// Adds a value that is split at blanks and whose patterns are live.
-    fn split(&mut self, value: &Arg) {
-        if value.text.first().is_some_and(u8::is_ascii_whitespace) {
+    fn split(&mut self, value: &Arg, separators: &[u8]) {
+        let parts = |byte: &u8| separators.contains(byte);
+        if value.text.first().is_some_and(parts) {
             self.end();
         }
         let mut first = true;
-        for word in value.text.fields() {
+        for word in value.text.split(parts).filter(|word| !word.is_empty()) {
             if !first {
                 self.end();
             }
@@ -57,7 +58,7 @@ impl Fields {
             self.now.remote |= value.remote;
             self.now.glob |= value.glob || pattern::is_live(word);
         }
-        if !first && value.text.last().is_some_and(u8::is_ascii_whitespace) {
+        if !first && value.text.last().is_some_and(parts) {
             self.end();
         }
     }
@@ -135,7 +136,7 @@ impl Walk<'_> {
                     stream => {
                         let value = stream.into_arg();
                         if splits && !*quoted {
-                            fields.split(&value);
+                            fields.split(&value, &self.separators());
                         } else {
                             fields.push_arg(&value);
                         }
@@ -180,6 +181,14 @@ impl Walk<'_> {
         }
     }
 
+    /// The bytes at which the shell splits words.
+    fn separators(&self) -> Vec<u8> {
+        match self.scope.vars.get(b"IFS".as_bstr()) {
+            Some(Value::One(arg)) if arg.is_known() => arg.text.to_vec(),
+            _ => b" \t\n".to_vec(),
+        }
+    }
+
     /// The working directory as a value.
     pub(crate) fn dir_arg(&self) -> Arg {
         match &self.scope.dir {
@@ -221,7 +230,7 @@ impl Walk<'_> {
                 ..value
             });
         } else {
-            fields.split(&value);
+            fields.split(&value, &self.separators());
         }
     }
 
@@ -237,7 +246,7 @@ impl Walk<'_> {
             if quoted || !splits {
                 fields.push_arg(item);
             } else {
-                fields.split(item);
+                fields.split(item, b" \t\n");
             }
         }
     }
@@ -245,6 +254,9 @@ impl Walk<'_> {
     /// A parameter's value; `None` where it is known to be empty.
     fn param_value(&mut self, param: &Param) -> Option<Arg> {
         if param.computed {
+            if param.name == "BASH_SOURCE" {
+                return self.variable(&"0".into());
+            }
             return Some(if param.name.is_empty() {
                 Arg::token()
             } else {

@@ -99,7 +99,7 @@ const WRAPPERS: &[&str] = &[
     "su -c []",
     "script -c [] /dev/null",
     "busybox sh -c []",
-    "xargs -I% sh -c [] < list",
+    "xargs -I@ sh -c [] < list",
     "bash <<< []",
     "echo [] | sh",
     "printf %s [] | bash",

@@ -570,6 +570,11 @@ impl<'a> Walk<'a> {
             let body = Rc::clone(body);
             return self.function(&body, args, input);
         }
+        self.run_program(args, input)
+    }
+
+    /// Runs a command as a program or builtin, whatever functions there are.
+    pub(crate) fn run_program(&mut self, args: &[Arg], input: &Stream) -> Stream {
         if !self.deeper() {
             return Stream::Unknown;
         }

@@ -327,7 +327,7 @@ fn command(walk: &mut Walk<'_>, words: &[Arg], input: &Stream) -> Stream {
     let stream = if words.is_empty() {
         Stream::Nothing
     } else {
-        walk.run_args(&words, input)
+        walk.run_program(&words, input)
     };
     walk.env = kept;
     stream
@@ -598,6 +598,7 @@ fn ssh(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         }
     }
     let words = options.operands.get(1..).unwrap_or_default();
+    let mut input = Stream::Unknown;
     let text = if words.is_empty() {
         match call.input {
             Stream::Text(text) => text.clone(),
@@ -611,18 +612,24 @@ fn ssh(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
             _ => return Stream::Unknown,
         }
     } else {
+        input = call.input.clone();
         join(words)
     };
-    elsewhere(walk, text.as_bstr(), "on another machine")
+    elsewhere(walk, text.as_bstr(), &input, "on another machine")
 }
 
 /// Runs text where none of our files are: what it destroys there cannot be had back from here.
-pub(super) fn elsewhere(walk: &mut Walk<'_>, text: &bstr::BStr, place: &str) -> Stream {
+pub(super) fn elsewhere(
+    walk: &mut Walk<'_>,
+    text: &bstr::BStr,
+    input: &Stream,
+    place: &str,
+) -> Stream {
     let scope = walk.scope.clone();
     walk.scope.dir = Dir::Elsewhere;
     walk.scope.home = Some("/root".into());
     let before = walk.script.deeds.len();
-    let stream = walk.run_text(text, &Stream::Unknown);
+    let stream = walk.run_text(text, input);
     walk.scope = scope;
     for deed in walk.script.deeds.iter_mut().skip(before) {
         moved(deed, place);
@@ -797,7 +804,12 @@ fn other_root(walk: &mut Walk<'_>, args: &[Arg], skip: usize) -> Stream {
         text.extend_from_slice(&crate::shell::walk::quote(&word.text, word.glob));
         text.push(b' ');
     }
-    elsewhere(walk, text.as_bstr(), "in another root or namespace")
+    elsewhere(
+        walk,
+        text.as_bstr(),
+        &Stream::Unknown,
+        "in another root or namespace",
+    )
 }
 
 fn flock(walk: &mut Walk<'_>, args: &[Arg], input: &Stream) -> Stream {

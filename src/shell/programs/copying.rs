@@ -150,6 +150,10 @@ fn install(walk: &mut Walk<'_>, args: &[Arg]) {
         return;
     }
     for path in &from {
+        if path.text == "/dev/null" {
+            walk.file(PathOp::Empty, &to);
+            continue;
+        }
         into(walk, path, &to, options.has(&["T", "no-target-directory"]));
     }
 }
@@ -161,12 +165,15 @@ fn dd(walk: &mut Walk<'_>, args: &[Arg]) {
     let fresh = args
         .iter()
         .any(|arg| arg.text.starts_with(b"conv=") && arg.text.contains_str("excl"));
+    let empties = args.iter().any(|arg| arg.text == "if=/dev/null") && !kept;
     for arg in args {
         if arg.text.starts_with(b"of=") {
             let path = arg.from(3);
             walk.file(
                 if fresh {
                     PathOp::Make
+                } else if empties {
+                    PathOp::Empty
                 } else if kept && !path.text.starts_with(b"/dev/") {
                     PathOp::Replace
                 } else {

@@ -452,7 +452,11 @@ fn powershell_delete(walk: &mut Walk<'_>, args: &[Arg]) {
     {
         return;
     }
-    for path in powershell_paths(args) {
+    let paths = powershell_paths(args);
+    if paths.is_empty() && walk.piped() {
+        walk.file(PathOp::Delete { recursive: true }, &Arg::unknown());
+    }
+    for path in paths {
         walk.file(PathOp::Delete { recursive: true }, &path);
     }
 }

@@ -57,7 +57,51 @@ pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg], input: &Stream) -> Stream {
     if options::asks_help(rest) && !carriers::knows(&name) && !shells::knows(&name) {
         return Stream::Unknown;
     }
+    if prints_settings(&call) {
+        return Stream::Nothing;
+    }
     dispatch(walk, &call, &path)
+}
+
+/// Programs that print settings of theirs for `eval` or `source`.
+fn prints_settings(call: &Call<'_>) -> bool {
+    let words: Vec<&str> = call.args.iter().map(Arg::word).collect();
+    match call.name {
+        "ssh-agent"
+        | "gpg-agent"
+        | "dircolors"
+        | "lesspipe"
+        | "keychain"
+        | "resize"
+        | "thefuck"
+        | "zoxide"
+        | "starship"
+        | "register-python-argcomplete"
+        | "atuin"
+        | "mcfly"
+        | "luarocks" => true,
+        "pyenv" | "rbenv" | "nodenv" | "goenv" | "jenv" | "plenv" | "pipenv" => {
+            matches!(words.first(), Some(&("init" | "virtualenv-init")))
+        }
+        "direnv" => matches!(words.first(), Some(&("hook" | "export" | "stdlib"))),
+        "brew" => words.first() == Some(&"shellenv"),
+        "minikube" | "docker-machine" | "podman-machine" => {
+            matches!(
+                words.first(),
+                Some(&("docker-env" | "env" | "podman-env" | "completion"))
+            )
+        }
+        "fnm" | "opam" | "mise" | "rtx" | "asdf" | "volta" | "sdk" | "spack" => {
+            matches!(
+                words.first(),
+                Some(&("env" | "activate" | "hook-env" | "completion" | "init"))
+            )
+        }
+        "conda" | "mamba" | "micromamba" => {
+            words.first().is_some_and(|word| word.starts_with("shell"))
+        }
+        _ => matches!(words.first(), Some(&("completion" | "completions"))) && words.len() <= 3,
+    }
 }
 
 fn dispatch(walk: &mut Walk<'_>, call: &Call<'_>, path: &str) -> Stream {

@@ -417,7 +417,6 @@ fn manage(walk: &mut Walk<'_>, manager: &Manager, call: &Call<'_>) -> Stream {
                 );
             } else {
                 package(walk, manager, PackageClass::New, &names(rest), machine);
-                walk.mark(Level::Confirm, "packages are removed from the project");
             }
         }
         Some(Publish) => note(walk, Harm::Destroys, "a package is published for the world"),

@@ -220,6 +220,9 @@ fn printf(args: &[Arg]) -> Stream {
     if format.remote || values.iter().any(|value| value.remote) {
         return Stream::Remote;
     }
+    if format.has_unknown() {
+        return Stream::Unknown;
+    }
     let mut text = BString::default();
     let mut values = values.iter().peekable();
     let format = unescape(&format.text);

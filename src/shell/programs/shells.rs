@@ -212,6 +212,9 @@ fn shell(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         let text = operands.remove(0);
         let scope = walk.scope.clone();
         // The word after the text is `$0`.
+        if let Some(zero) = operands.first() {
+            walk.scope.assign(b"0".as_bstr(), Value::One(zero.clone()));
+        }
         walk.scope.positional = operands.get(1..).unwrap_or_default().to_vec();
         walk.scope.positional_known = true;
         let stream = run_text(walk, &text, call.input, call.name);

@@ -1,6 +1,6 @@
 //! Clouds and hosting platforms: aws, gcloud, az, and their smaller relatives.
 
-use super::{Row, asks, kills, sets};
+use super::{Row, asks, kills, sets, tells};
 
 /// The rows.
 pub(super) const ROWS: &[Row] = &[
@@ -440,9 +440,9 @@ pub(super) const ROWS: &[Row] = &[
     kills("gh", "repo sync", "a branch is replaced by force").with("--force"),
     kills("gh", "api", "a server is told to delete something")
         .with("DELETE -XDELETE --method=DELETE"),
-    asks(
+    tells(
         "gh",
-        "pr|issue close|lock|transfer|unpin",
+        "pr|issue close|lock|unpin",
         "somebody's work is closed",
     ),
     asks("gh", "pr merge", "a branch is merged past its checks").with("--admin"),
@@ -451,7 +451,7 @@ pub(super) const ROWS: &[Row] = &[
         "secret|variable|auth set|logout|refresh",
         "secrets or who is logged in change",
     ),
-    asks("gh", "run|workflow cancel", "a run is cancelled"),
+    tells("gh", "run|workflow cancel", "a run is cancelled"),
     kills(
         "glab",
         "repo|project|release|variable|issue|mr|label|ssh-key|deploy-key|schedule|ci|snippet|cluster|token delete|remove|purge|archive|revoke|rm",

@@ -74,7 +74,7 @@ pub(super) const ROWS: &[Row] = &[
         "images are deleted; they can be pulled or built again",
     ),
     asks(D, "network rm|remove", "networks are deleted"),
-    asks(D, "kill", "containers are killed"),
+    tells(D, "kill", "containers are killed"),
     kills(
         "docker-compose|podman-compose",
         "down",
@@ -584,14 +584,24 @@ pub(in crate::shell::programs) fn cluster(walk: &mut Walk<'_>, call: &Call<'_>) 
                     text.extend_from_slice(&crate::shell::walk::quote(&word.text, word.glob));
                     text.push(b' ');
                 }
-                let _ = super::super::carriers::elsewhere(walk, text.as_bstr(), "in a pod");
+                let _ = super::super::carriers::elsewhere(
+                    walk,
+                    text.as_bstr(),
+                    &Stream::Unknown,
+                    "in a pod",
+                );
             } else if options.operands.len() > 2 && words.first() == Some(&"exec") {
                 let mut text = BString::default();
                 for word in options.operands.iter().skip(2) {
                     text.extend_from_slice(&crate::shell::walk::quote(&word.text, word.glob));
                     text.push(b' ');
                 }
-                let _ = super::super::carriers::elsewhere(walk, text.as_bstr(), "in a pod");
+                let _ = super::super::carriers::elsewhere(
+                    walk,
+                    text.as_bstr(),
+                    &Stream::Unknown,
+                    "in a pod",
+                );
             }
             None
         }

@@ -94,6 +94,7 @@ pub(super) const ROWS: &[Row] = &[
     asks("security", "delete-*|set-keychain-*|remove-*", "keychain entries are deleted"),
     kills("security", "delete-*", "keychain entries are deleted"),
     kills("secret-tool|keyring|kwallet-query", "clear|del|delete", "stored secrets are deleted"),
+    sets("nc|ncat|netcat|socat", "", "a program is given to whoever connects").with("-e --exec -c --sh-exec exec:* EXEC:* system:* SYSTEM:*"),
     kills("mysqld_safe|mongod", "", "a server is started without safeguards").with("--skip-grant-tables --repair"),
     kills("exim|postsuper|postqueue|mailq|exim4", "", "queued mail is deleted").with("-d -Mrm -f"),
     kills("lpadmin|cancel|lprm", "", "printers or jobs are removed").with("-x -a -"),
