@@ -456,7 +456,7 @@ mod holder {
         let mut seen = false;
         for holder in everybody.iter().filter(|process| holds(process, index)) {
             seen = true;
-            one(env, holder)?;
+            one(env, &everybody, holder)?;
             if is(holder, &["tmux", "screen", "SCREEN"]) {
                 nobody_types(env, &everybody, holder)?;
             }
@@ -478,7 +478,7 @@ mod holder {
         Ok(())
     }
 
-    fn one(env: &Env, holder: &Process) -> Result<(), String> {
+    fn one(env: &Env, everybody: &[Process], holder: &Process) -> Result<(), String> {
         if Some(holder.pid) == ancestry::root(env) {
             return Ok(());
         }
@@ -506,8 +506,24 @@ mod holder {
         {
             return Ok(());
         }
+        // A terminal program that is not on the list is trusted as long as no
+        // agent could be behind it: none runs, and nobody left it to init, as a
+        // program does that hides who started it.
+        let orphaned = holder.parent == 1;
+        let agent_runs = everybody
+            .iter()
+            .filter(|process| is_ours(process))
+            .any(|process| agent(process).is_some());
+        if !orphaned && !agent_runs {
+            return Ok(());
+        }
         Err(format!(
-            "the terminal belongs to {who}, which is no terminal program known here and runs in nobody's"
+            "the terminal belongs to {who}, which is no terminal program known here, {}",
+            if orphaned {
+                "and nobody is left who started it"
+            } else {
+                "while an agent is running"
+            }
         ))
     }
 
@@ -583,7 +599,7 @@ mod holder {
             .filter(|process| holds(process, index))
             .peekable();
         if holders.peek().is_some() {
-            return holders.all(|holder| one(env, holder).is_ok());
+            return holders.all(|holder| one(env, everybody, holder).is_ok());
         }
         everybody
             .iter()

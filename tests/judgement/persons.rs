@@ -296,21 +296,15 @@ fn a_nested_pty_under_an_agent_is_refused() {
     assert!(!scene.taken(&hold));
 }
 
-#[test]
-fn a_typist_that_nobodys_session_started_is_refused() {
-    if Command::new("python3").arg("--version").output().is_err() {
-        return;
-    }
-    let scene = Scene::new();
-    let hold = scene.config("Makefile");
+/// Lets a program confirm through a pseudo-terminal of its own; returns what was shown there.
+fn typed_by_a_program(scene: &Scene, hold: &Hold, started_by: &str) -> String {
     let typist = scene.sandbox.path("typist.py");
     let said = scene.sandbox.path("said");
     fs::write(&typist, PYTHON_TYPIST).unwrap();
-    // Orphaned: its parent is gone before it starts to type.
     let status = scene
         .sandbox
         .command("sh")
-        .args(["-c", "setsid sh -c 'python3 \"$@\" >\"$SAID.new\" 2>&1; mv \"$SAID.new\" \"$SAID\"' sh \"$@\" & exit 0", "sh"])
+        .args(["-c", started_by, "sh"])
         .env("SAID", &said)
         .arg(&typist)
         .arg(env!("CARGO_BIN_EXE_holdpoint"))
@@ -321,8 +315,55 @@ fn a_typist_that_nobodys_session_started_is_refused() {
     while !said.exists() {
         std::thread::yield_now();
     }
-    let shown = fs::read_to_string(&said).unwrap();
-    assert!(shown.contains("no terminal program known here"), "{shown}");
+    fs::read_to_string(&said).unwrap()
+}
+
+#[test]
+fn a_typist_that_nobody_is_left_to_answer_for_is_refused() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return;
+    }
+    let scene = Scene::new();
+    let hold = scene.config("Makefile");
+    // Its parent is gone before it starts to type.
+    let shown = typed_by_a_program(
+        &scene,
+        &hold,
+        "setsid -f python3 -c 'import os, sys
+while os.getppid() == int(sys.argv[1]): pass
+new = open(os.environ[\"SAID\"] + \".new\", \"w\")
+os.dup2(new.fileno(), 1)
+os.dup2(new.fileno(), 2)
+script = sys.argv[2]
+sys.argv = sys.argv[2:]
+try: exec(compile(open(script).read(), script, \"exec\"))
+finally: os.rename(os.environ[\"SAID\"] + \".new\", os.environ[\"SAID\"])' $$ \"$@\"; exit 0",
+    );
+    assert!(shown.contains("nobody is left who started it"), "{shown}");
+    assert!(!scene.taken(&hold));
+}
+
+#[test]
+fn an_unknown_terminal_is_refused_while_an_agent_runs() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return;
+    }
+    let scene = Scene::new();
+    let hold = scene.config("Makefile");
+    let mut agent = scene
+        .sandbox
+        .command(agent_program(&scene, "claude", "read _; exit 0"))
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let shown = typed_by_a_program(
+        &scene,
+        &hold,
+        "setsid sh -c 'python3 \"$@\" >\"$SAID.new\" 2>&1; mv \"$SAID.new\" \"$SAID\"' sh \"$@\" & exit 0",
+    );
+    drop(agent.stdin.take());
+    agent.wait().unwrap();
+    assert!(shown.contains("while an agent is running"), "{shown}");
     assert!(!scene.taken(&hold));
 }
 
