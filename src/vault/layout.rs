@@ -3,7 +3,7 @@
 //! ```text
 //! vault/VERSION            format of everything below
 //! vault/store/ULID.pack    contents, one file a point that brought new ones
-//! vault/points/ULID.json   the points
+//! vault/store/ULID.json    the points; one directory, so that one sync makes both names last
 //! vault/links/ab/…         hard links to git's objects
 //! vault/cache/WORKTREE.*   stat caches
 //! vault/rollback/WORKTREE.* journal of a rollback under way, list of what can be undone
@@ -70,7 +70,7 @@ impl Vault {
         let version = vault.dir.join("VERSION");
         if !version.exists() {
             workspace.make_state()?;
-            for part in ["store", "points", "links", "cache", "rollback"] {
+            for part in ["store", "links", "cache", "rollback"] {
                 files::make_private_dir(&vault.dir.join(part))?;
             }
             files::replace(&version, VERSION, 0o600, Durability::Synced)?;
@@ -80,7 +80,7 @@ impl Vault {
 
     /// The directory of the points.
     pub(super) fn points(&self) -> PathBuf {
-        self.dir.join("points")
+        self.dir.join("store")
     }
 
     /// A short name for a worktree.

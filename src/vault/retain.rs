@@ -270,7 +270,9 @@ fn clear_temporaries(vault: &Vault) -> Result<()> {
         .flatten()
         .flatten()
     {
-        if entry.file_name().to_string_lossy().starts_with("tmp-") {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with("tmp-") || name.contains(".json.") {
             remove(&entry.path())?;
         }
     }

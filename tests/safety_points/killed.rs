@@ -454,7 +454,7 @@ fn a_clock_set_back_does_not_matter() {
     // A point from the future, as a clock that was wrong leaves it.
     shell(
         &sandbox,
-        "points=$(dirname \"$(find ../state -path '*points/*.json')\"); cd \"$points\"
+        "points=$(dirname \"$(find ../state -path '*store/*.json')\"); cd \"$points\"
          for f in *.json; do sed 's/\"id\": \"[0-9A-Z]*\"/\"id\": \"7ZZZZZZZZZZZZZZZZZZZZZZZZ0\"/' $f > 7ZZZZZZZZZZZZZZZZZZZZZZZZ0.json; done",
     );
     sandbox.write("a.txt", "later\n");
