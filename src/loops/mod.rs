@@ -6,6 +6,7 @@
 
 pub mod action;
 pub mod child;
+pub mod collab;
 mod old;
 pub mod progress;
 pub mod rebuild;

@@ -9,8 +9,8 @@ use crate::vault;
 /// The iteration whose traces are judged.
 #[derive(Debug)]
 pub(super) struct Scene<'a> {
-    /// The loop.
-    pub(super) loop_id: &'a str,
+    /// The loop or side-by-side run.
+    pub(super) run: &'a str,
     /// The safety point from before it.
     pub(super) point: Option<&'a str>,
     /// The agent.
@@ -28,7 +28,7 @@ pub(super) struct Settled {
 
 /// Compares the workspace with the safety point.
 pub(super) fn settle(env: &Env, workspace: &Workspace, scene: &Scene<'_>) -> Result<Settled> {
-    let _ = (scene.loop_id, scene.actor);
+    let _ = (scene.run, scene.actor);
     let Some(point) = scene.point else {
         return Ok(Settled::default());
     };

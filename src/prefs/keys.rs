@@ -364,6 +364,24 @@ pub const KEYS: &[Key] = &[
         "what takes over from coder",
     ),
     new(
+        "collab.codex",
+        Texts,
+        Neither,
+        "the words of the command that asks codex; {task}, {role} and {session} are filled in",
+    ),
+    new(
+        "collab.gemini",
+        Texts,
+        Neither,
+        "the words of the command that asks gemini",
+    ),
+    new(
+        "collab.timeout",
+        Whole(2, WEEK * 1000),
+        Neither,
+        "milliseconds for two agents side by side; each has half of it",
+    ),
+    new(
         "deps.common",
         Texts,
         Neither,

@@ -31,6 +31,8 @@ pub struct Preferences {
     pub test_fix: TestFix,
     /// What takes over from what.
     pub degradation: Degradation,
+    /// Two agents side by side.
+    pub collab: Collab,
     /// Packages.
     pub deps: Deps,
     /// What is logged.
@@ -307,6 +309,18 @@ impl Default for Degradation {
             coder: chain(&["main"]),
         }
     }
+}
+
+/// `collab`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Collab {
+    /// The words of the command that asks codex.
+    pub codex: Option<Vec<String>>,
+    /// The words of the command that asks gemini.
+    pub gemini: Option<Vec<String>>,
+    /// The whole time, in milliseconds; each agent has half of it.
+    pub timeout: Option<u64>,
 }
 
 /// `deps`.

@@ -1,5 +1,6 @@
 //! Feature: loops, through the real binary.
 
+mod collab;
 mod kills;
 
 use crate::support::{Ran, Sandbox};

@@ -23,7 +23,7 @@ impl Lead<'_> {
             self.env,
             self.workspace,
             &Scene {
-                loop_id: self.id,
+                run: self.id,
                 point: attempt.point.as_deref(),
                 actor: &self.actor(),
             },

@@ -1,0 +1,324 @@
+//! One of the two agents: gated, started, looked at, tried once more, ended.
+
+use super::machine::{Backend, Code, Ended};
+use super::snapshot::{Dir, Plan, Snapshot, Status};
+use crate::error::{Context as _, ErrorKind, Result};
+use crate::loops::child::{self, End, Found, Running, Start};
+use crate::runs::policy::outcome::{self, Ending, Exit, Family};
+use crate::runs::policy::{session, template};
+use crate::sys::clock;
+use crate::sys::env::Env;
+use bstr::{BString, ByteSlice as _};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What keeps an agent from starting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) code: Code,
+    pub(super) reason: String,
+}
+
+/// One agent of a run.
+#[derive(Debug)]
+pub(super) struct Leg {
+    pub(super) backend: Backend,
+    pub(super) running: Option<Running>,
+    begun: Duration,
+    /// How long this start may take.
+    limit: Duration,
+}
+
+/// What a look at an agent showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Nothing new.
+    Same,
+    /// It ended, or was started anew; the snapshot has it.
+    Changed,
+}
+
+/// The command of an agent, rendered, or why it cannot be started.
+pub(super) fn gate(env: &Env, plan: &Plan, backend: Backend, attempt: u32) -> GateResult {
+    let refused = |code, reason: String| Err(Refusal { code, reason });
+    let words = plan
+        .commands
+        .iter()
+        .find(|(of, _)| *of == backend)
+        .map(|(_, words)| words.as_slice())
+        .unwrap_or_default();
+    let session = plan
+        .sessions
+        .iter()
+        .find(|(of, _)| *of == backend)
+        .map(|(_, session)| session.as_str());
+    let words: Vec<BString> = words
+        .iter()
+        .map(|word| BString::from(word.replace("{role}", plan.role.word())))
+        .collect();
+    let values = template::Values {
+        session,
+        task: Some(&plan.task),
+        attempt,
+    };
+    let argv = match template::render(&words, &values) {
+        Ok(argv) => argv,
+        Err(error) => return refused(Code::E002, error.to_string()),
+    };
+    if !plan.cwd.is_dir() {
+        return refused(
+            Code::E003,
+            format!("the directory {} cannot be entered", plan.cwd.display()),
+        );
+    }
+    let name = argv.first().cloned().unwrap_or_default();
+    match child::program(&name, &plan.cwd, env.var("PATH")) {
+        Some(_) => Ok(argv),
+        None => refused(
+            Code::E001,
+            format!("there is no program {name} that can be run"),
+        ),
+    }
+}
+
+/// A rendered command, or a refusal.
+pub(super) type GateResult = std::result::Result<Vec<BString>, Refusal>;
+
+impl Leg {
+    /// Starts an agent, or finds what an earlier drive started.
+    pub(super) fn open(
+        env: &Env,
+        dir: &Dir,
+        snapshot: &mut Snapshot,
+        backend: Backend,
+    ) -> Result<Self> {
+        let mut leg = Self {
+            backend,
+            running: None,
+            begun: clock::monotonic(),
+            limit: Duration::from_millis(snapshot.plan.timeout_ms / 2),
+        };
+        match snapshot.part(backend).status {
+            Status::Pending => leg.start(env, dir, snapshot)?,
+            Status::Running => leg.find(env, dir, snapshot)?,
+            Status::Success | Status::Failed | Status::Timeout | Status::Skipped => {}
+        }
+        Ok(leg)
+    }
+
+    fn find(&mut self, env: &Env, dir: &Dir, snapshot: &mut Snapshot) -> Result<()> {
+        let start = snapshot.part(self.backend).starts;
+        match child::find(&dir.start(self.backend, start))? {
+            Found::NeverStarted => self.start(env, dir, snapshot),
+            Found::Alive(running) => {
+                self.running = Some(running);
+                Ok(())
+            }
+            Found::Ended(end) => self.ended(env, dir, snapshot, end),
+        }
+    }
+
+    fn start(&mut self, env: &Env, dir: &Dir, snapshot: &mut Snapshot) -> Result<()> {
+        let attempt = snapshot.part(self.backend).starts + 1;
+        let argv = match gate(env, &snapshot.plan, self.backend, attempt) {
+            Ok(argv) => argv,
+            Err(refusal) => {
+                let part = snapshot.part_mut(self.backend);
+                part.status = Status::Failed;
+                part.error_code = Some(refusal.code);
+                part.reason = Some(refusal.reason);
+                return dir.save(snapshot);
+            }
+        };
+        let part = snapshot.part_mut(self.backend);
+        part.starts = attempt;
+        part.status = Status::Running;
+        part.task_id = Some(format!("{}.{attempt}", self.backend.word()));
+        dir.save(snapshot)?;
+        self.begun = clock::monotonic();
+        let start = Start {
+            argv: &argv,
+            cwd: &snapshot.plan.cwd,
+            vars: vec![
+                ("HOLDPOINT_RUN", snapshot.id.clone().into()),
+                ("HOLDPOINT_AGENT", self.backend.word().into()),
+                ("HOLDPOINT_COLLAB_ROLE", snapshot.plan.role.word().into()),
+            ],
+            dir: dir.start(self.backend, attempt),
+        };
+        match child::start(&start) {
+            Ok(running) => {
+                self.running = Some(running);
+                Ok(())
+            }
+            Err(error) => {
+                let part = snapshot.part_mut(self.backend);
+                part.status = Status::Failed;
+                part.error_code = Some(Code::E003);
+                part.reason = Some(error.to_string());
+                dir.save(snapshot)
+            }
+        }
+    }
+
+    /// Looks at the agent: ended, out of time, or neither.
+    pub(super) fn look(
+        &mut self,
+        env: &Env,
+        dir: &Dir,
+        snapshot: &mut Snapshot,
+        left: Duration,
+    ) -> Result<Look> {
+        let Some(running) = &mut self.running else {
+            return Ok(Look::Same);
+        };
+        if let Some(end) = running.look()? {
+            self.running = None;
+            self.ended(env, dir, snapshot, end)?;
+            return Ok(Look::Changed);
+        }
+        let elapsed = clock::monotonic().saturating_sub(self.begun);
+        if elapsed < self.limit && !left.is_zero() {
+            return Ok(Look::Same);
+        }
+        running.end()?;
+        self.running = None;
+        let why = format!("timed out after {:.1} s", elapsed.as_secs_f64());
+        self.failed(
+            env,
+            dir,
+            snapshot,
+            Failure {
+                status: Status::Timeout,
+                code: Some(Code::E004),
+                reason: why,
+                again: !left.is_zero(),
+            },
+        )?;
+        Ok(Look::Changed)
+    }
+
+    /// Ends the agent without another try.
+    pub(super) fn cancel(&mut self, dir: &Dir, snapshot: &mut Snapshot) -> Result<()> {
+        if let Some(mut running) = self.running.take() {
+            running.end()?;
+            let part = snapshot.part_mut(self.backend);
+            part.status = Status::Failed;
+            part.error_code = Some(Code::E007);
+            part.reason = Some("cancelled by the person".to_owned());
+            dir.save(snapshot)?;
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, env: &Env, dir: &Dir, snapshot: &mut Snapshot, end: End) -> Result<()> {
+        let place = dir.start(self.backend, snapshot.part(self.backend).starts);
+        let (head, tail) = child::ends(&place, "out");
+        let (head_err, tail_err) = child::ends(&place, "err");
+        let word = self.backend.word();
+        let found = session::extract(word, &head, &tail)
+            .or_else(|| session::extract(word, &head_err, &tail_err));
+        let exit = match end {
+            End::Left(code) => Exit::Code(code),
+            End::Lost => Exit::Lost,
+        };
+        let outcome = outcome::classify(&Ending {
+            exit,
+            stdout: &tail,
+            stderr: &tail_err,
+        });
+        let said = !tail.trim_ascii().is_empty();
+        if outcome.is_none() && said {
+            let part = snapshot.part_mut(self.backend);
+            part.session_id = found;
+            part.status = Status::Success;
+            part.error_code = None;
+            part.reason = None;
+            return dir.save(snapshot);
+        }
+        snapshot.part_mut(self.backend).session_id = found;
+        let failure = match outcome {
+            None => Failure {
+                status: Status::Failed,
+                code: None,
+                reason: "it ended well and said nothing".to_owned(),
+                again: false,
+            },
+            Some(outcome) => Failure {
+                status: Status::Failed,
+                code: (exit == Exit::Code(126)).then_some(Code::E003),
+                reason: format!("{:?}: {}", outcome.kind, outcome.evidence),
+                again: outcome.kind.family() == Family::Transient || end == End::Lost,
+            },
+        };
+        self.failed(env, dir, snapshot, failure)
+    }
+
+    /// Tries once more where that can help; else the agent has failed.
+    fn failed(
+        &mut self,
+        env: &Env,
+        dir: &Dir,
+        snapshot: &mut Snapshot,
+        failure: Failure,
+    ) -> Result<()> {
+        let part = snapshot.part_mut(self.backend);
+        part.status = failure.status;
+        part.error_code = failure.code;
+        part.reason = Some(failure.reason);
+        let retries = snapshot.retries_mut(self.backend);
+        if failure.again && *retries == 0 {
+            *retries += 1;
+            return self.start(env, dir, snapshot);
+        }
+        dir.save(snapshot)
+    }
+
+    /// How long this start has taken.
+    pub(super) fn elapsed(&self) -> Duration {
+        clock::monotonic().saturating_sub(self.begun)
+    }
+
+    /// How long it may take.
+    pub(super) fn limit(&self) -> Duration {
+        self.limit
+    }
+}
+
+struct Failure {
+    status: Status,
+    code: Option<Code>,
+    reason: String,
+    again: bool,
+}
+
+/// How an agent ended, by the snapshot.
+pub(super) fn result(snapshot: &Snapshot, backend: Backend) -> Ended {
+    let part = snapshot.part(backend);
+    Ended {
+        backend,
+        succeeded: part.status == Status::Success,
+        session: part.session_id.clone(),
+        code: part.error_code,
+        reason: part.reason.clone().unwrap_or_default(),
+    }
+}
+
+/// Everything that an agent's last start printed on standard output.
+pub(super) fn output(dir: &Dir, snapshot: &Snapshot, backend: Backend) -> Result<String> {
+    let part = snapshot.part(backend);
+    if part.starts == 0 {
+        return Ok(String::new());
+    }
+    let path: PathBuf = dir.start(backend, part.starts).join("out");
+    let bytes = std::fs::read(&path)
+        .or_else(|error| {
+            if error.kind() == std::io::ErrorKind::NotFound {
+                Ok(Vec::new())
+            } else {
+                Err(error)
+            }
+        })
+        .doing(ErrorKind::Io, || format!("cannot read {}", path.display()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
