@@ -10,7 +10,7 @@ use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::{actor, out};
 use bstr::BString;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::io::IsTerminal as _;
 
 /// The whole time where nobody says otherwise, in milliseconds.
@@ -219,7 +219,6 @@ fn tell(done: &Done, json: bool) -> Result<ExitStatus> {
             .collect();
         if let Some(object) = value.as_object_mut() {
             object.insert("outputs".to_owned(), Value::Object(outputs));
-            object.insert("hold".to_owned(), json!(done.hold));
         }
         out::line(format!("{value:#}"));
     } else {
@@ -234,7 +233,7 @@ fn tell(done: &Done, json: bool) -> Result<ExitStatus> {
     }
     note(done);
     Ok(match (snapshot.state, snapshot.error_code) {
-        (State::Success, _) if done.hold.is_none() => ExitStatus::Passed,
+        (State::Success, _) if snapshot.hold.is_none() => ExitStatus::Passed,
         (State::Failed, Some(Code::E001 | Code::E002)) => ExitStatus::Usage,
         (State::Failed, Some(Code::E004 | Code::E005)) => ExitStatus::TimedOut,
         (State::Failed, Some(Code::E007)) => ExitStatus::Cancelled,
@@ -273,7 +272,7 @@ fn note(done: &Done) {
         State::Failed => out::note("  it is handed back: go on without it"),
         State::Success | State::Init | State::Running => {}
     }
-    if let Some(hold) = &done.hold {
+    if let Some(hold) = &snapshot.hold {
         out::note(format!(
             "  a part of the changes waits for a person: holdpoint holds show {hold}"
         ));

@@ -305,3 +305,14 @@ fn run_id(sandbox: &Sandbox) -> String {
     }
     panic!("no run");
 }
+
+#[test]
+fn a_change_that_needs_a_person_is_put_back() {
+    let sandbox = sandbox();
+    let deletes = "sh -c 'rm a.txt; echo SESSION_ID: c-12345678'";
+    let ran = collab(&sandbox, "analyzer", deletes, GEMINI, &[]).exits(1);
+    let done = snapshot(&ran);
+    assert_eq!(done["state"], "SUCCESS");
+    assert!(done["hold"].is_string());
+    assert_eq!(sandbox.read("a.txt"), "a\n");
+}

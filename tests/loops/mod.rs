@@ -356,3 +356,27 @@ fn unknown_loops_and_programs_are_told() {
     let ran = holdpoint(&sandbox, &["loop", "run", made.out.trim()]).exits(2);
     assert!(ran.err.contains("E001"), "{}", ran.err);
 }
+
+#[test]
+fn a_change_that_needs_a_person_is_put_back_and_pauses_the_loop() {
+    let sandbox = sandbox();
+    let id = create(
+        &sandbox,
+        &["--task", "one"],
+        "echo made > made.txt; rm -f a.txt",
+    );
+    let ran = holdpoint(&sandbox, &["loop", "run", &id]).exits(1);
+    assert!(ran.err.contains("file.delete"), "{}", ran.err);
+    assert_eq!(sandbox.read("a.txt"), "a\n");
+    assert_eq!(sandbox.read("made.txt"), "made\n");
+    let paused = state(&sandbox, &id);
+    assert_eq!(paused["status"], "paused");
+    assert_eq!(paused["current_iteration"], 1);
+    assert!(
+        holdpoint(&sandbox, &["holds"])
+            .exits(0)
+            .out
+            .contains("a.txt"),
+        "the hold is listed"
+    );
+}

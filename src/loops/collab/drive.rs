@@ -57,8 +57,6 @@ pub struct Done {
     pub snapshot: Snapshot,
     /// What each agent printed.
     pub outputs: Vec<(Backend, String)>,
-    /// The hold that keeps a part of what they changed.
-    pub hold: Option<String>,
 }
 
 /// Makes a run and leads it to its end.
@@ -132,10 +130,11 @@ impl Drive<'_> {
         if self.snapshot.state == State::Init {
             self.gate()?;
         }
-        let mut hold = None;
         if self.snapshot.state == State::Running {
             self.watch()?;
-            hold = self.settle()?;
+        }
+        if self.snapshot.state != State::Init && !self.snapshot.settled {
+            self.settle()?;
         }
         if self.snapshot.state == State::Degraded {
             self.ask()?;
@@ -147,7 +146,6 @@ impl Drive<'_> {
         Ok(Done {
             snapshot: self.snapshot,
             outputs,
-            hold,
         })
     }
 
@@ -406,25 +404,39 @@ impl Drive<'_> {
         self.log("collab", LogOutcome::Failure, reason)
     }
 
-    /// Judges what the agents changed.
-    fn settle(&self) -> Result<Option<String>> {
-        let settled = settle::settle(
-            self.env,
-            self.workspace,
-            &Scene {
-                run: &self.snapshot.id,
-                point: self.snapshot.safety_point.as_deref(),
-                actor: &self.actor(),
-            },
-        )?;
-        if !settled.kept.is_empty() {
+    /// Judges what the agents changed; notes the hold before anything is put back.
+    fn settle(&mut self) -> Result<()> {
+        let Some(point) = self.snapshot.safety_point.clone() else {
+            return Ok(());
+        };
+        let actor = self.actor();
+        let scene = Scene {
+            run: &self.snapshot.id,
+            point: &point,
+            actor: &actor,
+            dir: self.dir.path(),
+        };
+        let mut kept = 0;
+        let mut hold = self.snapshot.hold.clone();
+        if hold.is_none() {
+            let settled = settle::settle(self.env, self.workspace, &scene)?;
+            kept = settled.kept.len();
+            hold = settled.hold;
+        }
+        if let Some(hold) = &hold {
+            let mut noted = self.snapshot.clone();
+            noted.hold = Some(hold.clone());
+            self.dir.save(&noted)?;
+            settle::put_back(self.env, self.workspace, &scene, hold)?;
+        }
+        if kept > 0 {
             out::note(format!(
-                "holdpoint: {} file(s) changed; put back: holdpoint rollback {}",
-                settled.kept.len(),
-                self.snapshot.safety_point.clone().unwrap_or_default()
+                "holdpoint: {kept} file(s) changed; put back: holdpoint rollback {point}"
             ));
         }
-        Ok(settled.hold)
+        self.snapshot.settled = true;
+        self.snapshot.hold = hold;
+        self.dir.save(&self.snapshot)
     }
 
     fn actor(&self) -> Actor {

@@ -246,7 +246,8 @@ impl Leg {
             },
             Some(outcome) => Failure {
                 status: Status::Failed,
-                code: (exit == Exit::Code(126)).then_some(Code::E003),
+                // What the shell says of a program that is there and does not become a process.
+                code: (matches!(exit, Exit::Code(126 | 127)) && !said).then_some(Code::E003),
                 reason: format!("{:?}: {}", outcome.kind, outcome.evidence),
                 again: outcome.kind.family() == Family::Transient || end == End::Lost,
             },

@@ -8,7 +8,7 @@ use crate::sys::files;
 use crate::sys::lock::Lock;
 use bstr::BString;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The version of the snapshot.
 pub const VERSION: u32 = 1;
@@ -128,6 +128,12 @@ pub struct Snapshot {
     pub ended_at: Option<String>,
     /// The safety point from before it.
     pub safety_point: Option<String>,
+    /// What the agents changed was judged, and put back where it is held.
+    #[serde(default)]
+    pub settled: bool,
+    /// The hold that keeps a part of what they changed.
+    #[serde(default)]
+    pub hold: Option<String>,
     /// What was asked for.
     pub plan: Plan,
 }
@@ -159,6 +165,8 @@ impl Snapshot {
             failure_reason: None,
             ended_at: None,
             safety_point: None,
+            settled: false,
+            hold: None,
             plan,
         }
     }
@@ -213,6 +221,12 @@ impl Dir {
         Self {
             path: workspace.state.join("collab").join(id),
         }
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Makes it.

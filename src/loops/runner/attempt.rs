@@ -3,6 +3,7 @@
 use super::{Lead, Outcome};
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::journal::Outcome as LogOutcome;
+use crate::judge::PathChange;
 use crate::loops::action::{self, Action, Control, Turn};
 use crate::loops::child::{self, End, Follow, Found, Running};
 use crate::loops::report;
@@ -50,6 +51,8 @@ pub(super) struct Attempt {
     pub(super) api: Value,
     /// The state after it, once settled.
     pub(super) after: Option<LoopState>,
+    /// What it changed and may keep, once judged.
+    pub(super) kept: Option<Vec<PathChange>>,
     /// The hold that keeps a part of its changes.
     pub(super) hold: Option<String>,
 }
@@ -120,6 +123,7 @@ impl Lead<'_> {
             duration_ms: 0,
             api: store::api(state),
             after: None,
+            kept: None,
             hold: None,
         };
         self.note(&attempt)?;

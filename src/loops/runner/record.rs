@@ -19,23 +19,14 @@ impl Lead<'_> {
     /// Records how an iteration ended: workspace, logs, progress files, state.
     pub(super) fn record_end(&self, attempt: &mut Attempt) -> Result<Option<Outcome>> {
         let dir = self.command_dir(attempt.iteration, attempt.starts);
-        let settled = settle::settle(
-            self.env,
-            self.workspace,
-            &Scene {
-                run: self.id,
-                point: attempt.point.as_deref(),
-                actor: &self.actor(),
-            },
-        )?;
-        failpoint::reach();
+        let settled = self.settle(attempt)?;
         let now = clock::rfc3339(clock::now());
-        let ended = self.end_of(attempt, &dir, &settled.kept);
+        let ended = self.end_of(attempt, &dir, &settled);
         self.store.append(
             self.id,
             "changes.log",
             &attempt.id,
-            &changes(attempt, &settled.kept, &now),
+            &changes(attempt, &settled, &now),
         )?;
         self.store.append(
             self.id,
@@ -50,7 +41,7 @@ impl Lead<'_> {
                 "exit": ended.code,
                 "duration_ms": ended.duration_ms,
                 "safety_point": attempt.point,
-                "hold": settled.hold,
+                "hold": attempt.hold,
             })],
         )?;
         failpoint::reach();
@@ -68,7 +59,7 @@ impl Lead<'_> {
                     || "no status".to_owned(),
                     |code| format!("exit status {code}")
                 ),
-                settled.kept.len()
+                settled.len()
             ),
             &json!({
                 "iteration": attempt.iteration,
@@ -76,7 +67,7 @@ impl Lead<'_> {
                 "attempt": attempt.id,
                 "exit": ended.code,
                 "safety_point": attempt.point,
-                "hold": settled.hold,
+                "hold": attempt.hold,
             }),
         )?;
         let mut after = self.store.load(self.id)?.state;
@@ -84,10 +75,35 @@ impl Lead<'_> {
         // The pages are written first: a state is never newer than what it can be rebuilt from.
         self.store.write_pages(&after)?;
         attempt.after = Some(after);
-        attempt.hold = settled.hold;
         attempt.phase = Phase::Recorded;
         self.note(attempt)?;
         self.write_after(attempt)
+    }
+
+    /// Judges the workspace, once; notes the hold before anything is put back.
+    fn settle(&self, attempt: &mut Attempt) -> Result<Vec<PathChange>> {
+        let Some(point) = attempt.point.clone() else {
+            return Ok(Vec::new());
+        };
+        let actor = self.actor();
+        let dir = self.store.private_dir(self.id);
+        let scene = Scene {
+            run: self.id,
+            point: &point,
+            actor: &actor,
+            dir: &dir,
+        };
+        if attempt.kept.is_none() {
+            let settled = settle::settle(self.env, self.workspace, &scene)?;
+            attempt.kept = Some(settled.kept);
+            attempt.hold = settled.hold;
+            self.note(attempt)?;
+        }
+        if let Some(hold) = &attempt.hold {
+            settle::put_back(self.env, self.workspace, &scene, hold)?;
+        }
+        failpoint::reach();
+        Ok(attempt.kept.clone().unwrap_or_default())
     }
 
     /// Writes the settled state of an iteration; as often as it takes.
