@@ -1,5 +1,7 @@
 //! `holdpoint decide`: validates agents' structured decisions.
 
+mod record;
+
 use crate::decisions::{
     self, Change, DecisionType, Expected, Fault, Intent, Known, MAX_BYTES, Report, Unchecked,
     documents::{self, Document, Form},
@@ -169,6 +171,7 @@ fn validate(env: &Env, args: &ValidateArgs) -> Result<ExitStatus> {
     };
     let documents = documents::split(&bytes);
     let mut reply = Reply::new(args.source.json, documents.form());
+    let mut log = record::Log::new(env, workspace.as_ref());
     let (mut accepted, mut rejected) = (0_usize, 0_usize);
     for (index, document) in documents.enumerate() {
         let judged = judge(&bytes, &document, &known, expected, args.correct);
@@ -177,8 +180,11 @@ fn validate(env: &Env, args: &ValidateArgs) -> Result<ExitStatus> {
         } else {
             rejected += 1;
         }
+        log.add(&document, &bytes, &judged);
         reply.add(index, &document, &judged);
     }
+    // The answer stands in the log before it is given.
+    log.end(&bytes)?;
     reply.end();
     if accepted + rejected == 0 && reply.form != Form::Array {
         return Err(
@@ -455,8 +461,10 @@ fn order(env: &Env, args: &QueueArgs) -> Result<ExitStatus> {
     let bytes = input(env, &args.source.file)?;
     let mut decisions = Vec::new();
     let mut rejected = Vec::new();
+    let mut log = record::Log::new(env, workspace.as_ref());
     for (index, document) in documents::split(&bytes).enumerate() {
         let judged = judge(&bytes, &document, &known, Expected::default(), false);
+        log.add(&document, &bytes, &judged);
         match judged.report.kind {
             Some(kind) if judged.report.is_valid() => decisions.push((index, kind)),
             _ => rejected.push(Rejected {
@@ -466,6 +474,7 @@ fn order(env: &Env, args: &QueueArgs) -> Result<ExitStatus> {
             }),
         }
     }
+    log.end(&bytes)?;
     let places = queue::order(&decisions);
     let status = if rejected.is_empty() {
         ExitStatus::Passed

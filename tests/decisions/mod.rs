@@ -178,3 +178,56 @@ fn what_exists_is_read_from_the_workspace() {
     )
     .exits(2);
 }
+
+/// The log's entries, as `holdpoint log` would read them.
+fn entries(sandbox: &Sandbox) -> Vec<Value> {
+    sandbox
+        .read(".ccg/decision_log.jsonl")
+        .lines()
+        .map(parsed)
+        .collect()
+}
+
+#[test]
+fn every_decision_is_in_the_log() {
+    let sandbox = Sandbox::new();
+    sandbox.write(".ccg/contract.md", "# Contract\n");
+    let question = r#"{"action_type":"request_clarification","question":"which?"}"#;
+    let input = format!("{GOOD}\n{BAD}\n{question}\n");
+    decide(&sandbox, &["validate", "-"], input.as_bytes()).exits(1);
+    let entries = entries(&sandbox);
+    let told: Vec<(&Value, &Value)> = entries
+        .iter()
+        .map(|entry| (&entry["decision"], &entry["outcome"]))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (&json!("DecisionRejected"), &json!("failure")),
+            (&json!("DecisionValidated"), &json!("success")),
+            (&json!("DecisionValidated"), &json!("pending")),
+        ]
+    );
+    assert_eq!(entries[0]["context"]["errors"][0]["pointer"], "/response");
+    assert_eq!(entries[2]["rule"][0], "intent.unclear");
+    assert!(!sandbox.read(".ccg/decision_log.jsonl").contains("which?"));
+}
+
+#[test]
+fn many_decisions_are_logged_in_one_entry_and_the_rejected_ones_each() {
+    let sandbox = Sandbox::new();
+    sandbox.write(".ccg/contract.md", "# Contract\n");
+    let input = format!("{}{BAD}\n", format!("{GOOD}\n").repeat(500));
+    decide(&sandbox, &["validate", "-"], input.as_bytes()).exits(1);
+    let entries = entries(&sandbox);
+    assert_eq!(entries.len(), 2);
+    assert_eq!(entries[0]["decision"], "DecisionRejected");
+    assert_eq!(entries[1]["context"]["accepted"]["respond"], 500);
+}
+
+#[test]
+fn outside_a_repository_decisions_are_validated_and_not_logged() {
+    let sandbox = Sandbox::plain();
+    let ran = decide(&sandbox, &["validate", "-"], GOOD.as_bytes()).exits(0);
+    assert!(ran.err.contains("not logged"));
+}
