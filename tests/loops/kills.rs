@@ -66,3 +66,93 @@ fn a_killed_runner_loses_no_iteration() {
         "only {killed} failpoints were reached"
     );
 }
+
+#[test]
+fn a_command_killed_with_its_runner_is_done_again_and_said() {
+    let sandbox = sandbox();
+    let gate = sandbox.path("gate");
+    let script = format!(
+        "echo \"$HOLDPOINT_LOOP_ITERATION\" >> runs.txt; while [ ! -e {} ]; do sleep 0.02; done",
+        gate.display()
+    );
+    let id = create(&sandbox, &["--task", "one"], &script);
+    let mut runner = super::spawn(&sandbox, &["loop", "run", &id]);
+    let runs = sandbox.work().join("runs.txt");
+    until("the first iteration", || runs.exists());
+    let group = super::private_file(&sandbox, "1.1/pid");
+    runner.kill().unwrap();
+    runner.wait().unwrap();
+    let pid = group.split(' ').next().unwrap().to_owned();
+    let killed = std::process::Command::new("kill")
+        .args(["-9", "--", &format!("-{pid}")])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    std::fs::write(&gate, "").unwrap();
+    let ran = holdpoint(&sandbox, &["loop", "run", &id]).exits(0);
+    assert!(ran.err.contains("is done again"), "{}", ran.err);
+    assert_eq!(std::fs::read_to_string(&runs).unwrap(), "1\n1\n2\n");
+    let after = state(&sandbox, &id);
+    assert_eq!(after["current_iteration"], 2);
+    assert!(
+        after["skill_state"]["errors"][0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("iteration 1 was killed")
+    );
+    assert_eq!(super::logged(&sandbox, "loop_interrupted").len(), 1);
+}
+
+#[test]
+fn a_killed_side_by_side_run_is_taken_up_at_every_step() {
+    let most: usize = std::env::var("HOLDPOINT_KILLS")
+        .ok()
+        .and_then(|most| most.parse().ok())
+        .unwrap_or(6);
+    let step = if most > 6 { 1 } else { 9 };
+    let mut killed = 0;
+    let mut point = 1;
+    while killed < most && collab_killed_at(point) {
+        killed += 1;
+        point += step;
+    }
+    assert!(
+        killed >= most.min(6),
+        "only {killed} failpoints were reached"
+    );
+}
+
+fn collab_killed_at(point: usize) -> bool {
+    let sandbox = sandbox();
+    let agent = |name: &str| {
+        format!("sh -c 'echo ran >> {name}.txt; sleep 0.05; echo SESSION_ID: {name}-12345678'")
+    };
+    let first = sandbox
+        .command(env!("CARGO_BIN_EXE_holdpoint"))
+        .args(["collab", "--role", "analyzer", "--task", "t", "--json"])
+        .args(["--codex-command", &agent("codex")])
+        .args(["--gemini-command", &agent("gemini")])
+        .env("HOLDPOINT_TEST_DIE_AT", point.to_string())
+        .output()
+        .unwrap();
+    if first.status.success() {
+        return false;
+    }
+    let Some(id) = super::collab::run_id(&sandbox) else {
+        // It died before its first snapshot: nothing was started.
+        assert!(!sandbox.work().join("codex.txt").exists());
+        return true;
+    };
+    let ran = sandbox
+        .holdpoint(["collab", "--resume", &id, "--json"])
+        .exits(0);
+    let done: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(done["state"], "SUCCESS", "killed at {point}");
+    for name in ["codex", "gemini"] {
+        let runs = sandbox.read(format!("{name}.txt")).lines().count() as u64;
+        let retries = done["retries"][name].as_u64().unwrap();
+        assert_eq!(runs, 1 + retries, "{name}, killed at {point}");
+        assert!(retries == 0 || ran.err.contains("tried once more"));
+    }
+    true
+}

@@ -218,7 +218,7 @@ impl Drive<'_> {
                 let before = self.snapshot.part(leg.backend).clone();
                 let look = leg.look(self.env, &self.dir, &mut self.snapshot, left)?;
                 if look == Look::Changed {
-                    self.tell_end(leg.backend, before.starts)?;
+                    self.log_timeout(leg.backend, before.starts)?;
                 }
             }
             if self.cancelled.load(Ordering::Relaxed) {
@@ -244,18 +244,9 @@ impl Drive<'_> {
         self.weigh()
     }
 
-    /// Tells and logs that an agent ended, timed out, or is tried again.
-    fn tell_end(&self, backend: Backend, before: u32) -> Result<()> {
+    /// Logs that an agent timed out.
+    fn log_timeout(&self, backend: Backend, before: u32) -> Result<()> {
         let part = self.snapshot.part(backend);
-        let reason = part.reason.clone().unwrap_or_default();
-        if part.starts > before {
-            out::note(format!(
-                "holdpoint: {}: {reason}; tried once more",
-                backend.word()
-            ));
-        } else if part.status != Status::Success {
-            out::note(format!("holdpoint: {}: {reason}", backend.word()));
-        }
         if part.error_code == Some(Code::E004) {
             let single = Duration::from_millis(self.snapshot.plan.timeout_ms / 2).as_secs_f64();
             journal::append_timeout(

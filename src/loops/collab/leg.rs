@@ -6,8 +6,8 @@ use crate::error::{Context as _, ErrorKind, Result};
 use crate::loops::child::{self, End, Found, Running, Start};
 use crate::runs::policy::outcome::{self, Ending, Exit, Family};
 use crate::runs::policy::{session, template};
-use crate::sys::clock;
 use crate::sys::env::Env;
+use crate::sys::{clock, out};
 use bstr::{BString, ByteSlice as _};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -267,11 +267,19 @@ impl Leg {
         part.status = failure.status;
         part.error_code = failure.code;
         part.reason = Some(failure.reason);
+        let word = self.backend.word();
+        let reason = snapshot
+            .part(self.backend)
+            .reason
+            .clone()
+            .unwrap_or_default();
         let retries = snapshot.retries_mut(self.backend);
         if failure.again && *retries == 0 {
             *retries += 1;
+            out::note(format!("holdpoint: {word}: {reason}; tried once more"));
             return self.start(env, dir, snapshot);
         }
+        out::note(format!("holdpoint: {word}: {reason}"));
         dir.save(snapshot)
     }
 

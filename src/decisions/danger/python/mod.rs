@@ -5,6 +5,9 @@
 //! plainly or under another name; code built at run time is itself a finding,
 //! because `eval`, `exec` and `getattr` on a module are.
 
+mod tokens;
+
+use self::tokens::{Token, tokens};
 use super::path::{self, Guarded};
 use super::{Danger, command, env};
 use crate::decisions::json::quoted;
@@ -14,14 +17,6 @@ use std::collections::HashMap;
 
 /// How deep code inside an f-string is followed.
 const MAX_NESTING: usize = 3;
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Token<'c> {
-    Name(&'c str),
-    Text { body: &'c str, formatted: bool },
-    Sign(u8),
-    Line,
-}
 
 /// Names that run code, by prefix of their full name.
 const RUNS: &[&str] = &[
@@ -122,88 +117,6 @@ pub(super) fn dangers(code: &str, known: &Known) -> Vec<Danger> {
         fresh
     });
     dangers
-}
-
-fn tokens(code: &str) -> Vec<Token<'_>> {
-    let bytes = code.as_bytes();
-    let mut tokens = Vec::new();
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let rest = bytes.get(at..).unwrap_or_default();
-        if byte == b'#' {
-            at += rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
-        } else if byte == b'\n' || byte == b';' {
-            tokens.push(Token::Line);
-            at += 1;
-        } else if matches!(byte, b'"' | b'\'') {
-            let (body, end) = string(code, at);
-            tokens.push(Token::Text {
-                body,
-                formatted: false,
-            });
-            at = end;
-        } else if byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80 {
-            let end = at
-                + rest
-                    .iter()
-                    .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_' || **b >= 0x80)
-                    .count();
-            let word = code.get(at..end).unwrap_or_default();
-            let quote = bytes.get(end).copied();
-            if word.len() <= 2
-                && matches!(quote, Some(b'"' | b'\''))
-                && word.bytes().all(|b| b"rRbBuUfF".contains(&b))
-            {
-                let (body, after) = string(code, end);
-                tokens.push(Token::Text {
-                    body,
-                    formatted: word.contains(['f', 'F']),
-                });
-                at = after;
-            } else {
-                tokens.push(Token::Name(word));
-                at = end;
-            }
-        } else {
-            if byte == b'\\' && bytes.get(at + 1) == Some(&b'\n') {
-                at += 1;
-            } else if !byte.is_ascii_whitespace() {
-                tokens.push(Token::Sign(byte));
-            }
-            at += 1;
-        }
-    }
-    tokens
-}
-
-/// The body of the string that begins at `start`, and where it ends.
-fn string(code: &str, start: usize) -> (&str, usize) {
-    let bytes = code.as_bytes();
-    let quote = bytes.get(start).copied().unwrap_or_default();
-    let triple = bytes
-        .get(start..start + 3)
-        .is_some_and(|three| three.iter().all(|b| *b == quote));
-    let width = if triple { 3 } else { 1 };
-    let from = start + width;
-    let mut at = from;
-    while let Some(&byte) = bytes.get(at) {
-        if byte == b'\\' {
-            at += 2;
-        } else if !triple && byte == b'\n' {
-            break;
-        } else if byte == quote
-            && (!triple
-                || bytes
-                    .get(at..at + 3)
-                    .is_some_and(|three| three.iter().all(|b| *b == quote)))
-        {
-            return (code.get(from..at).unwrap_or_default(), at + width);
-        } else {
-            at += 1;
-        }
-    }
-    let at = at.min(bytes.len());
-    (code.get(from..at).unwrap_or_default(), at)
 }
 
 /// Which call an argument belongs to.
@@ -590,79 +503,4 @@ fn braces(body: &str) -> Vec<&str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn code_that_runs_code_is_found_under_any_name() {
-        let known = Known::default();
-        for code in [
-            "eval(x)",
-            "exec('1')",
-            "f = eval\nf('1')",
-            "__import__('os').system('ls')",
-            "import os\nos.system('ls')",
-            "import os as o\no.system('ls')",
-            "from os import system\nsystem('ls')",
-            "from os import system as s\ns('ls')",
-            "from os import *\nsystem('ls')",
-            "from os import (\n  path,\n  popen,\n)\npopen('ls')",
-            "import subprocess\nsubprocess.run(['ls'])",
-            "from subprocess import run\nrun('ls', shell=True)",
-            "import os; x = os; x.system('ls')",
-            "import os\ngetattr(os, 'sys' + 'tem')('ls')",
-            "().__class__.__base__.__subclasses__()",
-            "import pickle\npickle.loads(b)",
-            "f\"{__import__('os').system('id')}\"",
-            "import shutil\nshutil.rmtree(path)",
-            "import shutil\nshutil.rmtree('/')",
-            "from pathlib import Path\nPath(x).unlink()",
-            "import os\nprint(os.environ)",
-            "import os\nos.environ['AWS_SECRET_ACCESS_KEY']",
-            "import os\nos.getenv('DB_PASSWORD')",
-            "import os\nos.getenv('DB_' + x)",
-            "open('/etc/passwd').read()",
-            "open('/etc/hosts', 'w').write('')",
-            "open('/etc/cron.d/x', mode='a')",
-            "from pathlib import Path\nPath('/usr/bin/x').write_text('')",
-        ] {
-            assert!(!dangers(code, &known).is_empty(), "{code}");
-        }
-    }
-
-    #[test]
-    fn code_that_computes_passes() {
-        let known = Known::default();
-        for code in [
-            "import pandas as pd\ndf = pd.DataFrame(input_data)\ntrend = df.groupby('month')['amount'].sum()\nreturn {'trend': trend.to_dict()}",
-            "import matplotlib.pyplot as plt\nplt.plot(trend.keys(), trend.values())\nplt.savefig('trend.png')\nreturn {'chart_path': 'trend.png'}",
-            "# eval(x)\nreturn 1",
-            "df.eval('a + b')",
-            "import re\nre.compile('x')",
-            "x = 'os.system(1)'",
-            "import os\nos.path.join('a', 'b')",
-            "import os\nos.getenv('HOME')",
-            "import os\nos.environ.get('LANG', 'C')",
-            "import os\nos.remove('trend.png')",
-            "open('out.csv', 'w').write('x')",
-            "open('/etc/os-release').read()",
-            "model.eval()",
-            "run(exec=True)",
-            "return x / y",
-            "print('it''s')",
-        ] {
-            assert_eq!(dangers(code, &known), Vec::new(), "{code}");
-        }
-    }
-
-    #[test]
-    fn a_sandbox_lets_code_run_but_keeps_secrets_and_system_files() {
-        let known = Known {
-            sandbox: true,
-            ..Known::default()
-        };
-        assert_eq!(dangers("import os\nos.system('ls')", &known), Vec::new());
-        assert!(!dangers("open('/etc/shadow')", &known).is_empty());
-        assert!(!dangers("import os\nos.getenv('DB_PASSWORD')", &known).is_empty());
-    }
-}
+mod tests;
