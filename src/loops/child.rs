@@ -169,7 +169,7 @@ pub fn find(dir: &Path) -> Result<Found> {
             return Ok(Found::Ended(End::Left(code)));
         }
         if let Some(id) = claimant(dir)? {
-            if process::identity(id.pid) == Some(id) {
+            if process::lives(id) {
                 return Ok(Found::Alive(Running {
                     dir: dir.to_path_buf(),
                     child: None,
@@ -243,10 +243,7 @@ impl Running {
                 }
             }
             None => {
-                if self
-                    .identity
-                    .is_some_and(|id| process::identity(id.pid) == Some(id))
-                {
+                if self.identity.is_some_and(process::lives) {
                     return Ok(None);
                 }
             }

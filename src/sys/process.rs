@@ -76,6 +76,22 @@ pub fn identity(pid: u32) -> Option<ProcessId> {
     status(pid).map(|(_, id)| id)
 }
 
+/// Returns true while a process lives; one that is dead and not yet collected does not.
+#[must_use]
+pub fn lives(id: ProcessId) -> bool {
+    if identity(id.pid) != Some(id) {
+        return false;
+    }
+    let Ok(stat) = fs::read(format!("/proc/{}/stat", id.pid)) else {
+        return false;
+    };
+    let state = stat
+        .iter()
+        .rposition(|byte| *byte == b')')
+        .and_then(|at| stat.get(at + 2));
+    !matches!(state, None | Some(b'Z' | b'X' | b'x'))
+}
+
 /// The path of this very program.
 #[must_use]
 pub fn own_executable() -> Option<PathBuf> {

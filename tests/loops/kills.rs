@@ -83,11 +83,11 @@ fn a_command_killed_with_its_runner_is_done_again_and_said() {
     runner.kill().unwrap();
     runner.wait().unwrap();
     let pid = group.split(' ').next().unwrap().to_owned();
-    let killed = std::process::Command::new("kill")
-        .args(["-9", "--", &format!("-{pid}")])
-        .status()
+    let killed = std::process::Command::new("sh")
+        .args(["-c", &format!("kill -9 -{pid}")])
+        .output()
         .unwrap();
-    assert!(killed.success());
+    assert!(killed.status.success(), "{pid}: {killed:?}");
     std::fs::write(&gate, "").unwrap();
     let ran = holdpoint(&sandbox, &["loop", "run", &id]).exits(0);
     assert!(ran.err.contains("is done again"), "{}", ran.err);
