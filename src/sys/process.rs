@@ -4,6 +4,7 @@
 //! there is no `/proc` every answer is `None`, and callers judge what they see.
 
 use super::files::read_proc;
+use crate::error::{Context as _, Error, ErrorKind, Result};
 use bstr::BString;
 use std::ffi::OsString;
 use std::fs;
@@ -106,6 +107,44 @@ pub fn read_stdin() -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::io::stdin().lock().read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Reads standard input to its end, if that comes in time.
+///
+/// # Errors
+/// [`ErrorKind::TimedOut`] when it does not, [`ErrorKind::Io`] when it cannot be read.
+pub fn read_stdin_within(limit: std::time::Duration) -> Result<Vec<u8>> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let doing = || "cannot read standard input".to_owned();
+    let end = std::time::Instant::now() + limit;
+    let stdin = std::io::stdin();
+    let mut bytes = Vec::new();
+    let mut part = [0; 16 << 10];
+    loop {
+        let left = end.saturating_duration_since(std::time::Instant::now());
+        let wait = Timespec {
+            tv_sec: i64::try_from(left.as_secs()).unwrap_or(0),
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
+        match poll(&mut ready, Some(&wait)) {
+            Ok(0) => {
+                return Err(Error::new(
+                    ErrorKind::TimedOut,
+                    format!("it took longer than {} s to be told", limit.as_secs()),
+                ));
+            }
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(error) => return Err(error).doing(ErrorKind::Io, doing),
+        }
+        match rustix::io::read(&stdin, &mut part) {
+            Ok(0) => return Ok(bytes),
+            Ok(count) => bytes.extend_from_slice(part.get(..count).unwrap_or_default()),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error).doing(ErrorKind::Io, doing),
+        }
+    }
 }
 
 /// Asks a process to end (SIGTERM).

@@ -8,7 +8,7 @@ mod after;
 mod before;
 mod start;
 
-use crate::agents::{Agent, Answer, Call, Moment, Reply};
+use crate::agents::{Agent, Answer, Call, Intent, Moment, Reply, Step};
 use crate::error::Result;
 use crate::sys::env::Env;
 use crate::sys::{out, process};
@@ -31,8 +31,10 @@ struct Known {
 /// Answers one call.
 pub(super) fn run(agent: Agent, event: Option<&str>) -> ExitCode {
     let known = Arc::new(Mutex::new(Known::default()));
-    watch(agent, event.map(str::to_owned), Arc::clone(&known));
-    let answered = catch_unwind(AssertUnwindSafe(|| answer(agent, event, &known)));
+    let answered = catch_unwind(AssertUnwindSafe(|| {
+        let payload = process::read_stdin_within(DEADLINE)?;
+        answer(agent, event, &payload, &known)
+    }));
     let reply = match answered {
         Ok(Ok(reply)) => reply,
         Ok(Err(error)) => instead(agent, event, &known, &error.to_string()),
@@ -64,12 +66,17 @@ pub(super) fn named(words: &[OsString]) -> std::result::Result<(Agent, Option<St
     Ok((agent, event))
 }
 
-fn answer(agent: Agent, event: Option<&str>, known: &Mutex<Known>) -> Result<Reply> {
-    use crate::error::{Context as _, ErrorKind};
-    let payload =
-        process::read_stdin().doing(ErrorKind::Io, || format!("cannot read what {agent} sends"))?;
-    let call = agent.read(&payload, event)?;
+fn answer(
+    agent: Agent,
+    event: Option<&str>,
+    payload: &[u8],
+    known: &Arc<Mutex<Known>>,
+) -> Result<Reply> {
+    let call = agent.read(payload, event)?;
     lock(known).call = Some(call.clone());
+    if !plainly_reads(&call) {
+        watch(agent, event.map(str::to_owned), Arc::clone(known));
+    }
     let answer = match call.moment {
         Moment::BeforeTool if !call.may_write() => Answer::Pass,
         Moment::BeforeTool => before::judge(&Env::read()?, agent, &call)?,
@@ -78,6 +85,50 @@ fn answer(agent: Agent, event: Option<&str>, known: &Mutex<Known>) -> Result<Rep
         Moment::Prompt | Moment::Other => Answer::Pass,
     };
     Ok(agent.reply(&call, &answer))
+}
+
+/// Returns true for a call by which nothing can be lost, even if it is never answered.
+///
+/// It needs no watch, whose start costs as much as judging it.
+fn plainly_reads(call: &Call) -> bool {
+    match &call.intent {
+        Intent::Read { .. } => call.moment == Moment::BeforeTool,
+        Intent::Unknown { .. } => false,
+        Intent::Steps(steps) => steps.iter().all(|step| match step {
+            Step::Run { command, .. } => reads(command),
+            _ => false,
+        }),
+    }
+}
+
+/// Returns true for a list of commands that are known to read, in plain words.
+fn reads(command: &[u8]) -> bool {
+    const READERS: &[&str] = &[
+        "cat", "cd", "echo", "file", "grep", "head", "ls", "pwd", "rg", "stat", "tail", "true",
+        "wc", "which",
+    ];
+    const GIT: &[&str] = &[
+        "blame",
+        "diff",
+        "log",
+        "ls-files",
+        "rev-parse",
+        "show",
+        "status",
+    ];
+    let Ok(text) = std::str::from_utf8(command) else {
+        return false;
+    };
+    let plain = !text.contains(['>', '<', '`', '$', '(', '{', '\\', '=']);
+    plain
+        && text.split(['|', ';', '&', '\n']).all(|part| {
+            let mut words = part.split_whitespace();
+            match (words.next(), words.next()) {
+                (None, _) => true,
+                (Some("git"), Some(word)) => GIT.contains(&word),
+                (Some(word), _) => READERS.contains(&word),
+            }
+        })
 }
 
 /// The reply when no judgement was reached.

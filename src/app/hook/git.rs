@@ -59,15 +59,15 @@ fn chained_then_ours(call: &GitCall) -> Result<ExitCode> {
 }
 
 fn ours(event: Event, call: &GitCall, input: &[u8]) -> Result<ExitStatus> {
-    let caller = Caller::of_hook();
+    let caller = Caller::of_hook;
     match event {
-        Event::ReferenceTransaction => refs::judge(input, caller, &git_dir()),
+        Event::ReferenceTransaction => refs::judge(input, &git_dir()),
         Event::PreCommit | Event::PreMergeCommit | Event::PrepareCommitMsg => {
-            commit::judge(event, caller)
+            commit::judge(event, caller())
         }
-        Event::PrePush => push::judge(&call.args, input, caller),
-        Event::PreRebase => rebase::judge(&call.args, caller),
-        Event::PreAutoGc => housekeeping::judge(caller),
+        Event::PrePush => push::judge(&call.args, input, caller()),
+        Event::PreRebase => rebase::judge(&call.args, caller()),
+        Event::PreAutoGc => housekeeping::judge(caller()),
     }
 }
 

@@ -26,8 +26,14 @@ use std::path::Path;
 ///
 /// # Errors
 /// When it cannot be judged; git then moves nothing.
-pub(super) fn judge(input: &[u8], caller: Option<Caller>, git_dir: &Path) -> Result<ExitStatus> {
-    let updates = that_matter(input, caller.as_ref(), git_dir);
+pub(super) fn judge(input: &[u8], git_dir: &Path) -> Result<ExitStatus> {
+    let mut updates = transaction::parse(input);
+    updates.retain(concerns_somebody);
+    if updates.is_empty() {
+        return Ok(ExitStatus::Passed);
+    }
+    let caller = Caller::of_hook();
+    let updates = that_matter(updates, caller.as_ref(), git_dir);
     if updates.is_empty() {
         return Ok(ExitStatus::Passed);
     }
@@ -69,23 +75,24 @@ pub(super) fn judge(input: &[u8], caller: Option<Caller>, git_dir: &Path) -> Res
     Ok(status)
 }
 
+/// Returns false for a line that nobody could lose anything by, whoever calls.
+fn concerns_somebody(update: &Update) -> bool {
+    !transaction::is_indifferent(&update.name)
+        && !matches!(update.new, Value::Symbolic(_))
+        // `0 0 REF` is how the files backend shows the first half of a deletion.
+        && (update.old != update.new || update.new == Value::Zero)
+}
+
 /// The updates by which somebody could lose something, as far as can be told without a repository.
-fn that_matter(input: &[u8], caller: Option<&Caller>, git_dir: &Path) -> Vec<Update> {
+fn that_matter(mut updates: Vec<Update>, caller: Option<&Caller>, git_dir: &Path) -> Vec<Update> {
     if caller.is_some_and(|caller| caller.is(&["pack-refs", "gc", "maintenance", "repack"])) {
         return Vec::new();
     }
     let forward = caller.is_some_and(only_goes_forward);
-    let mut updates: Vec<Update> = transaction::parse(input)
-        .into_iter()
-        .filter(|update| {
-            !transaction::is_indifferent(&update.name)
-                && !matches!(update.new, Value::Symbolic(_))
-                && update.old != update.new
-                || is_deletion_unchecked(update)
-        })
-        .filter(|update| !forward || update.new == Value::Zero)
-        .filter(|update| update.name != "HEAD" || caller.is_none_or(drops_detached_commits))
-        .collect();
+    updates.retain(|update| {
+        (!forward || update.new == Value::Zero)
+            && (update.name != "HEAD" || caller.is_none_or(drops_detached_commits))
+    });
     if updates.is_empty() {
         return updates;
     }
@@ -96,13 +103,6 @@ fn that_matter(input: &[u8], caller: Option<&Caller>, git_dir: &Path) -> Vec<Upd
         });
     }
     updates
-}
-
-/// `0 0 REF`: how the files backend shows the first half of a deletion.
-fn is_deletion_unchecked(update: &Update) -> bool {
-    update.old == Value::Zero
-        && update.new == Value::Zero
-        && !transaction::is_indifferent(&update.name)
 }
 
 /// Commands whose new values contain the old ones.

@@ -126,10 +126,7 @@ fn judge(env: &Env, actor: Actor, caller: Option<Caller>) -> Result<bool> {
         save(env, &workspace, actor, None)?;
         return Ok(false);
     };
-    let cwd = caller
-        .cwd
-        .clone()
-        .unwrap_or_else(|| env.cwd().to_path_buf());
+    let cwd = process::cwd(caller.pid).unwrap_or_else(|| env.cwd().to_path_buf());
     let facts = Facts {
         surface: Surface::Tripwire,
         ..assess::command(

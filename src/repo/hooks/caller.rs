@@ -6,7 +6,6 @@
 
 use crate::sys::process;
 use bstr::{BString, ByteSlice as _};
-use std::path::PathBuf;
 
 /// A git command as it was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +18,6 @@ pub struct Caller {
     pub args: Vec<String>,
     /// The whole command, quoted for a shell.
     pub text: BString,
-    /// The directory it was started in, or that `-C` names.
-    pub cwd: Option<PathBuf>,
 }
 
 /// Global options of git that take the next word.
@@ -48,7 +45,6 @@ impl Caller {
     pub fn of(pid: u32) -> Option<Self> {
         let mut caller = Self::read(&process::argv(pid)?)?;
         caller.pid = pid;
-        caller.cwd = process::cwd(pid);
         Some(caller)
     }
 
@@ -87,7 +83,6 @@ impl Caller {
             subcommand,
             args: words.collect(),
             text: bstr::join(" ", text).into(),
-            cwd: None,
         })
     }
 
