@@ -386,6 +386,37 @@ fn observing_lets_everything_through_and_says_nothing() {
 }
 
 #[test]
+fn observing_leaves_no_trace_in_a_home_that_is_a_worktree() {
+    let sandbox = guarded(&[]);
+    let home = sandbox.work();
+    std::fs::create_dir_all(home.join(".config/holdpoint")).unwrap();
+    std::fs::write(
+        home.join(".config/holdpoint/preferences.json"),
+        r#"{"gate":{"mode":"observe"}}"#,
+    )
+    .unwrap();
+    sandbox.write(".git/info/exclude", ".config\n.ccg\n");
+    for line in [
+        "commit -q --allow-empty -m x",
+        "commit -q --allow-empty --amend -m y",
+        "branch -D topic",
+    ] {
+        let output = sandbox
+            .command("git")
+            .args(line.split(' '))
+            .env_remove("XDG_STATE_HOME")
+            .env_remove("XDG_CONFIG_HOME")
+            .env("HOME", &home)
+            .env("GIT_CONFIG_GLOBAL", sandbox.path("home/.gitconfig"))
+            .output()
+            .unwrap();
+        let ran = Ran::from(output).exits(0);
+        assert!(!ran.err.contains("holdpoint"), "{line}: {}", ran.err);
+    }
+    assert_eq!(sandbox.git(["status", "--porcelain"]), "");
+}
+
+#[test]
 fn linked_worktrees_are_judged_on_their_own_branch() {
     let sandbox = guarded(&[]);
     let tree = sandbox.path("linked");

@@ -33,6 +33,9 @@ pub(super) fn judge(event: Event, caller: Option<Caller>) -> Result<ExitStatus> 
         return Ok(ExitStatus::Passed);
     }
     let scene = Scene::look(caller)?;
+    if scene.would_show() {
+        return Ok(ExitStatus::Passed);
+    }
     if event == Event::PrepareCommitMsg && scene.marks.has(JUDGED) {
         return Ok(ExitStatus::Passed);
     }

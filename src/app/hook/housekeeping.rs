@@ -13,6 +13,9 @@ use crate::sys::out;
 /// When the holds cannot be read; git then leaves everything as it is.
 pub(super) fn judge(caller: Option<Caller>) -> Result<ExitStatus> {
     let scene = Scene::look(caller)?;
+    if scene.would_show() {
+        return Ok(ExitStatus::Passed);
+    }
     let waiting = holds::list(&scene.env, &scene.workspace)?
         .iter()
         .filter(|hold| matches!(hold.state_now(), State::Pending | State::Confirmed))

@@ -30,6 +30,9 @@ pub(super) fn judge(args: &[OsString], input: &[u8], caller: Option<Caller>) -> 
         return Ok(ExitStatus::Passed);
     }
     let scene = Scene::look(caller)?;
+    if scene.would_show() {
+        return Ok(ExitStatus::Passed);
+    }
     let remote = args
         .first()
         .map(|name| name.as_bytes().as_bstr().to_owned())

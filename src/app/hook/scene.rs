@@ -47,6 +47,13 @@ impl Scene {
         })
     }
 
+    /// Returns true where observing would itself be seen: Holdpoint's own files would lie in the worktree.
+    ///
+    /// A home directory that is a worktree has them there; git's own tests run so.
+    pub(super) fn would_show(&self) -> bool {
+        self.policy.observe && self.workspace.state.starts_with(&self.workspace.root)
+    }
+
     /// Puts an action before the gate, tells the outcome, and returns whether git may go on.
     ///
     /// What a person has just agreed to at the agent's own hook is not asked again.
