@@ -7,7 +7,10 @@ use serde_json::{Map, Value, json};
 
 /// Reads a payload.
 pub(super) fn read(payload: &Value, event: Option<&str>) -> Call {
-    read_as(Agent::Claude, payload, event)
+    let mut call = read_as(Agent::Claude, payload, event);
+    // Claude always names its transcript; Copilot, which reads Claude's settings too, never does.
+    call.borrowed = payload.get("transcript_path").is_none() && payload.get("timestamp").is_some();
+    call
 }
 
 /// Reads a payload of Claude's shape, as Codex and Copilot send it too.

@@ -245,6 +245,57 @@ fn a_write_outside_the_contract_is_held_and_one_inside_is_not() {
 }
 
 #[test]
+fn a_commit_that_the_agent_s_person_was_asked_for_is_not_asked_for_again_by_git_s_hook() {
+    let sandbox = guarded();
+    sandbox.write("src/lib.rs", "pub fn two() {}\n");
+    sandbox.git(["add", "src"]);
+    let commit = |sandbox: &Sandbox| {
+        let output = sandbox
+            .command("git")
+            .args(["commit", "-qm", "work"])
+            .env("HOLDPOINT_AGENT", "claude")
+            .output()
+            .unwrap();
+        Ran::from(output)
+    };
+    assert_ne!(commit(&sandbox).code, 0, "unasked it is held");
+    let ran = shell(&sandbox, "claude", "git commit -qm work").exits(0);
+    assert!(ran.out.contains("\"ask\""), "{}", ran.out);
+    commit(&sandbox).exits(0);
+    after(
+        &sandbox,
+        "Bash",
+        &json!({"command": "git commit -qm work"}),
+        None,
+    );
+    sandbox.write("src/lib.rs", "pub fn three() {}\n");
+    sandbox.git(["add", "src"]);
+    assert_ne!(commit(&sandbox).code, 0, "the call is over");
+}
+
+#[test]
+fn copilot_with_claude_s_settings_is_judged_once() {
+    let sandbox = guarded();
+    sandbox
+        .holdpoint(["init", "--agent", "copilot", "--agent", "claude"])
+        .exits(0);
+    let payload = json!({"hook_event_name": "PreToolUse", "session_id": "s1", "timestamp": "t",
+        "cwd": sandbox.work(), "tool_name": "Bash", "tool_input": {"command": "rm -rf src"}});
+    let ask = |copilot: bool| {
+        let mut command = sandbox.command(env!("CARGO_BIN_EXE_holdpoint-hook"));
+        command.args(["agent", "claude"]);
+        if copilot {
+            command.env("COPILOT_CLI", "1");
+        }
+        feed(command, payload.to_string().as_bytes())
+    };
+    assert!(goes_on("claude", &ask(true)), "Copilot's own hook answers");
+    assert!(!goes_on("claude", &ask(false)));
+    fs::remove_file(sandbox.work().join(".github/hooks/holdpoint.json")).unwrap();
+    assert!(!goes_on("claude", &ask(true)));
+}
+
+#[test]
 fn an_open_shell_is_refused_in_codex() {
     let sandbox = guarded();
     let ran = shell(&sandbox, "codex", "bash");

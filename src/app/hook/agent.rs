@@ -8,12 +8,15 @@ mod after;
 mod before;
 mod start;
 
+use crate::agents::wiring::Whose;
 use crate::agents::{Agent, Answer, Call, Intent, Moment, Reply, Step};
 use crate::error::Result;
 use crate::sys::env::Env;
 use crate::sys::{out, process};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -77,6 +80,10 @@ fn answer(
     if !plainly_reads(&call) {
         watch(agent, event.map(str::to_owned), Arc::clone(known));
     }
+    if agent == Agent::Claude && call.borrowed && copilot_asks_itself(&call) {
+        // Judged twice, a confirmed call would be held by the second time.
+        return Ok(agent.reply(&call, &Answer::Pass));
+    }
     let answer = match call.moment {
         Moment::BeforeTool if !call.may_write() => Answer::Pass,
         Moment::BeforeTool => before::judge(&Env::read()?, agent, &call)?,
@@ -85,6 +92,17 @@ fn answer(
         Moment::Prompt | Moment::Other => Answer::Pass,
     };
     Ok(agent.reply(&call, &answer))
+}
+
+/// Returns true where Copilot, which sent this through Claude's settings, has a hook of ours of its own.
+fn copilot_asks_itself(call: &Call) -> bool {
+    let place = Agent::Copilot.place(Whose::Repository).path;
+    process::variable("COPILOT_CLI").is_some()
+        && call.cwd.as_ref().is_some_and(|cwd| {
+            Path::new(OsStr::from_bytes(cwd))
+                .ancestors()
+                .any(|dir| dir.join(place).is_file())
+        })
 }
 
 /// Returns true for a call by which nothing can be lost, even if it is never answered.
