@@ -342,7 +342,7 @@ fn batch(env: &Env, args: &BatchArgs) -> Result<ExitStatus> {
     let fallback = who(env, args.actor);
     let mut spots: Vec<Spot> = Vec::new();
     let mut worst = ExitStatus::Passed;
-    let mut input = std::io::stdin().lock();
+    let mut input = std::io::BufReader::with_capacity(1 << 16, std::io::stdin().lock());
     let mut output = std::io::BufWriter::new(std::io::stdout().lock());
     let mut line = Vec::new();
     loop {
@@ -373,7 +373,7 @@ fn batch(env: &Env, args: &BatchArgs) -> Result<ExitStatus> {
             .and_then(|()| output.write_all(b"\n"));
         // A program that reads answers as it asks needs each at once.
         let written = written.and_then(|()| {
-            if std::io::BufRead::fill_buf(&mut input).is_ok_and(<[u8]>::is_empty) {
+            if input.buffer().is_empty() {
                 output.flush()
             } else {
                 Ok(())

@@ -64,6 +64,30 @@ not json
 }
 
 #[test]
+fn a_batch_answers_before_the_next_question() {
+    use std::io::{BufRead as _, BufReader};
+    let sandbox = Sandbox::new();
+    let mut child = sandbox
+        .command(env!("CARGO_BIN_EXE_holdpoint"))
+        .args(["check", "batch", "--actor", "person"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ask = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap());
+    for (text, level) in [("ls", 0), ("rm -rf src", 3)] {
+        writeln!(ask, "{{\"type\":\"command\",\"text\":\"{text}\"}}").unwrap();
+        let mut line = String::new();
+        answers.read_line(&mut line).unwrap();
+        let verdict: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(verdict["level"], level);
+    }
+    drop(ask);
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}
+
+#[test]
 fn a_check_writes_nothing() {
     let sandbox = Sandbox::with_files(&[("a.txt", "a\n")]);
     let index = std::fs::read(sandbox.work().join(".git/index")).unwrap();

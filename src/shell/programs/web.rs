@@ -240,6 +240,9 @@ fn request(walk: &mut Walk<'_>, method: &str, args: &[Arg], body: &BString) {
         "/destroy",
         "_all/delete",
         "/actions/delete",
+        "/dodelete",
+        "delete_series",
+        "clean_tombstones",
         "flushall",
     ]
     .iter()

@@ -5,6 +5,16 @@ use super::{Row, asks, kills};
 /// The rows.
 pub(super) const ROWS: &[Row] = &[
     kills(
+        "java",
+        "** delete-job|delete-builds|delete-node|delete-view|delete-credentials|safe-shutdown",
+        "jobs, builds or nodes are deleted",
+    ),
+    kills(
+        "gitlab-runner",
+        "unregister|reset-token|stop|uninstall",
+        "a runner is taken out",
+    ),
+    kills(
         "stripe",
         "** delete|cancel|refund|void|archive|deactivate|close",
         "payments, customers or products are deleted",
