@@ -149,7 +149,9 @@ impl Places {
         let relative = path.strip_prefix(&self.root).ok().map(Path::to_path_buf);
         let above = self.root.starts_with(&path);
         let device = is_device(&path);
-        let system = SYSTEM.iter().any(|dir| path.starts_with(dir)) || path == Path::new("/");
+        // Where root works, its home is no more the system's than anybody's.
+        let system = path == Path::new("/")
+            || SYSTEM.iter().any(|dir| path.starts_with(dir)) && !self.is_in_home(&path);
         let mut located = Located {
             place: Place::Outside,
             relative,

@@ -84,7 +84,7 @@ pub(super) const ROWS: &[Row] = &[
     kills("ansible", "", "hosts' files or state are removed")
         .with("*state=absent* *rm?-rf* *rm?-r*"),
     asks("ansible", "", "hosts are changed").with("shell command raw script reboot"),
-    asks(
+    tells(
         "ansible-playbook|ansible-pull",
         "*",
         "hosts are changed as a playbook says",
