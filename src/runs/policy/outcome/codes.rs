@@ -425,7 +425,11 @@ fn named(text: &str) -> Option<Outcome> {
 
 /// rustc's and TypeScript's error codes; the last one that is there.
 fn compiler(lower: &str) -> Option<Outcome> {
-    if let Some((code, _)) = last_number(lower, "error[e") {
+    // The second form is a compiler message in JSON that was cut at its start.
+    if let Some((code, _)) = ["error[e", "rustc --explain e", "\"code\":\"e"]
+        .iter()
+        .find_map(|before| last_number(lower, before))
+    {
         return Some(Outcome::new(
             rustc(code),
             Basis::Code,
@@ -532,6 +536,7 @@ const BEFORE: &[&str] = &[
     "http/1.0",
     "statuscode",
     "response",
+    "got",
 ];
 
 /// Finds an HTTP status that text calls one: `status 429`, `HTTP 503`, `error: 401`, `API Error: 529 {…}`.
@@ -568,6 +573,7 @@ fn status_line(lower: &str) -> Option<Outcome> {
                         | "payment"
                         | "request"
                         | "overloaded"
+                        | "error"
                 ) || (word == "404" && *after == "not")
             });
             if (led || phrased)

@@ -312,6 +312,12 @@ fn by_text(stderr: &str, stdout: &str) -> Option<Outcome> {
     };
     let near = format!("{}\n{}", tail(stdout), tail(stderr));
     let all = format!("{stdout}\n{stderr}");
+    if words::is_broken(&all) {
+        return codes::read(&all)
+            .or_else(|| words::read_broken(&near))
+            .or_else(|| words::read_broken(&all))
+            .or_else(|| words::read(&all));
+    }
     [near, all]
         .iter()
         .find_map(|text| codes::read(text).or_else(|| words::read(text)))

@@ -9,8 +9,33 @@ use super::{Basis, Kind, Outcome};
 
 /// Returns what the most specific words in a text mean.
 pub(super) fn read(text: &str) -> Option<Outcome> {
+    table(text, false)
+}
+
+/// The same, where the tests were not even started: what kept them from it is what went wrong.
+pub(super) fn read_broken(text: &str) -> Option<Outcome> {
+    table(text, true)
+}
+
+/// Returns true where a test runner says that it could not build or load the tests.
+pub(super) fn is_broken(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    [
+        "[build failed]",
+        "test suite failed to run",
+        "error collecting",
+        "during collection",
+    ]
+    .iter()
+    .any(|mark| lower.contains(mark))
+}
+
+fn table(text: &str, broken: bool) -> Option<Outcome> {
     let lower = text.to_lowercase();
     for (kind, needles) in WORDS {
+        if broken && *kind == Kind::TestFailure {
+            continue;
+        }
         for needle in *needles {
             if let Some(at) = find(&lower, needle) {
                 let said = needle.trim_matches('|');
@@ -124,6 +149,7 @@ const WORDS: &[(Kind, &[&str])] = &[
             "permission denied, please try again",
             "host key verification failed",
             "invalid api key",
+            "authenticated registries require",
             "invalid x-api-key",
             "incorrect api key",
             "api key not valid",
@@ -195,6 +221,53 @@ const WORDS: &[(Kind, &[&str])] = &[
         ],
     ),
     (
+        Kind::NetworkTimeout,
+        &[
+            "aborted due to timeout",
+            "connection timed out",
+            "operation timed out",
+            "request timed out",
+            "read timed out",
+            "connect timed out",
+            "handshake operation timed out",
+            "|etimedout|",
+            "deadline exceeded",
+            "gateway time-out",
+            "gateway timeout",
+        ],
+    ),
+    (
+        Kind::Unavailable,
+        &[
+            "connection refused",
+            "|econnrefused|",
+            "connectionrefusederror",
+            "could not resolve host",
+            "|enotfound|",
+            "|eai_again|",
+            "temporary failure in name resolution",
+            "name or service not known",
+            "nodename nor servname",
+            "failed to establish a new connection",
+            "no such host",
+            "network is unreachable",
+            "no route to host",
+            "typeerror: fetch failed",
+            "service unavailable",
+        ],
+    ),
+    (
+        Kind::ConnectionReset,
+        &[
+            "|econnreset|",
+            "connection reset by peer",
+            "connectionreseterror",
+            "socket hang up",
+            "remotedisconnected",
+            "the remote end hung up",
+        ],
+    ),
+    (
         Kind::Busy,
         &[
             "overloaded",
@@ -219,6 +292,44 @@ const WORDS: &[(Kind, &[&str])] = &[
             "try again shortly",
             "temporarily overloaded",
         ],
+    ),
+    (
+        Kind::Config,
+        &[
+            "jsondecodeerror",
+            "is not valid json",
+            "in json at position",
+            "tomldecodeerror",
+            "does not contain this feature",
+            "unexpected value continuation",
+            "failed to parse manifest",
+            "could not parse manifest",
+            "invalid pyproject",
+        ],
+    ),
+    (
+        Kind::Path,
+        &[
+            "could not find `cargo.toml`",
+            "it looks like a path",
+            "error: file or directory not found",
+        ],
+    ),
+    (
+        Kind::Version,
+        &[
+            "is not a supported wheel",
+            "requires a different python",
+            "error: toolchain '",
+        ],
+    ),
+    (
+        Kind::NotFound,
+        &["from versions: none", "fatal: repository '"],
+    ),
+    (
+        Kind::Import,
+        &["does not provide an export named", "named export '"],
     ),
     // What a service answers with 404 is not a broken path here.
     (
@@ -246,7 +357,6 @@ const WORDS: &[(Kind, &[&str])] = &[
             "is not in this registry",
             "is not in the npm registry",
             "no matching package named",
-            "from versions: none",
             "requested url returned error: 404",
             "404 not found",
             "could not find `",
@@ -283,7 +393,6 @@ const WORDS: &[(Kind, &[&str])] = &[
             "user cancelled",
             "user canceled",
             "request was aborted",
-            "operation was aborted",
             "operation was cancelled",
             "operation was canceled",
             "operation cancelled",
@@ -393,14 +502,10 @@ const WORDS: &[(Kind, &[&str])] = &[
     (
         Kind::Import,
         &[
-            "cannot find module '.",
-            "cannot find module \"./",
-            "cannot find module \"../",
-            "cannot find module './",
+            "cannot find module",
             "cannot import name",
             "circular import",
             "partially initialized module",
-            "does not provide an export named",
             "unresolved import",
             "is not exported",
             "imported and not used",
@@ -412,7 +517,6 @@ const WORDS: &[(Kind, &[&str])] = &[
             "could not resolve \"../",
             "importerror",
             "use of internal package",
-            "named export '",
             "no module named '.",
         ],
     ),
@@ -424,7 +528,7 @@ const WORDS: &[(Kind, &[&str])] = &[
             "no required module provides package",
             "missing go.sum entry",
             "cannot find package",
-            "err_module_not_found",
+            "metadata-generation-failed",
             "cannot find module",
             "can't find crate",
             "could not resolve \"",
@@ -443,7 +547,6 @@ const WORDS: &[(Kind, &[&str])] = &[
             "could not build wheels",
             "failed to build installable wheels",
             "getting requirements to build wheel did not run",
-            "metadata-generation-failed",
             "cannot open shared object file",
             "library not found",
             "could not find openssl",
@@ -471,6 +574,15 @@ const WORDS: &[(Kind, &[&str])] = &[
         Kind::TestFailure,
         &[
             "test result: failed",
+            "# fail 1",
+            "# fail 2",
+            "# fail 3",
+            "# fail 4",
+            "# fail 5",
+            "# fail 6",
+            "# fail 7",
+            "# fail 8",
+            "# fail 9",
             "short test summary info",
             "=== failures ===",
             "failures:\n",
@@ -490,12 +602,10 @@ const WORDS: &[(Kind, &[&str])] = &[
             "exceeded timeout of",
             "test timed out",
             "expect(received)",
-            "assertionerror [err_assertion]",
             "not ok ",
             "your test suite must contain at least one test",
             "test suite failed to run",
             " failing",
-            "doctest",
             "snapshot obsolete",
             "snapshots failed",
             "panic: test timed out",
@@ -573,9 +683,8 @@ const WORDS: &[(Kind, &[&str])] = &[
             "request timeout",
             "gateway timeout",
             "gateway time-out",
-            "etimedout",
+            "|etimedout|",
             "deadline exceeded",
-            "timed out",
             "connect timeout",
             "connection timeout",
             "idle timeout",
@@ -583,21 +692,18 @@ const WORDS: &[(Kind, &[&str])] = &[
             "timeout was reached",
             "headers timeout",
             "timeouterror",
-            "time-out",
             "timeout expired",
             "exceeded the time limit",
             "timeout of ",
             "timeout awaiting",
             "timeout waiting",
-            "timeout error",
-            "|timeout|",
         ],
     ),
     (
         Kind::ConnectionReset,
         &[
             "connection reset",
-            "econnreset",
+            "|econnreset|",
             "socket hang up",
             "broken pipe",
             "early eof",
@@ -646,11 +752,11 @@ const WORDS: &[(Kind, &[&str])] = &[
             "currently unavailable",
             "bad gateway",
             "connection refused",
-            "econnrefused",
+            "|econnrefused|",
             "could not resolve host",
             "couldn't resolve host",
-            "enotfound",
-            "eai_again",
+            "|enotfound|",
+            "|eai_again|",
             "temporary failure in name resolution",
             "name or service not known",
             "nodename nor servname",
@@ -678,7 +784,6 @@ const WORDS: &[(Kind, &[&str])] = &[
             "unable to access",
             "maintenance",
             "service is down",
-            "is unavailable",
             "nosuchhost",
             "can't connect",
             "connection failed",
@@ -727,7 +832,6 @@ const WORDS: &[(Kind, &[&str])] = &[
             "package.json is not",
             "invalid package.json",
             "invalid json",
-            "jsondecodeerror",
             "please tell me who you are",
             "author identity unknown",
             "auto-detect email",
@@ -751,7 +855,6 @@ const WORDS: &[(Kind, &[&str])] = &[
             "lock file needs to be updated",
             "needs to be updated but",
             "can't be parsed",
-            "environment variable",
             "must be set",
             "not set in environment",
             "is not configured",
@@ -769,10 +872,7 @@ const WORDS: &[(Kind, &[&str])] = &[
             "pyproject.toml",
             "setup.cfg",
             "tox.ini",
-            "no locales",
             "duplicate key",
-            "locale",
-            "lockfile",
             "package-lock.json",
             "in your settings",
             "settings.json",
@@ -809,7 +909,6 @@ const WORDS: &[(Kind, &[&str])] = &[
             "superuser",
             "denied by policy",
             "blocked by policy",
-            "policy",
             "sandbox denied",
             "does not have permission",
             "permission to ",
@@ -868,7 +967,10 @@ const WORDS: &[(Kind, &[&str])] = &[
             "[rejected]",
             "updates were rejected",
             "would be overwritten",
-            "refusing to",
+            "refusing to merge",
+            "refusing to delete",
+            "refusing to fetch",
+            "refusing to update",
             "malformed",
             "unsupported protocol",
             "url rejected",
@@ -878,6 +980,8 @@ const WORDS: &[(Kind, &[&str])] = &[
             "maximum number of turns",
             "no tests found",
             "no tests ran",
+            "no stash entries",
+            ": is unknown",
             "no tests collected",
             "collected 0 items",
             "invalid requirement",
@@ -967,6 +1071,7 @@ const WORDS: &[(Kind, &[&str])] = &[
         Kind::Logic,
         &[
             "panicked at",
+            "failed to run custom build command",
             "panic:",
             "assertionerror",
             "valueerror",
@@ -1013,12 +1118,15 @@ const WORDS: &[(Kind, &[&str])] = &[
             "heap out of memory",
             "double free",
             "process exited with",
-            "could not compile",
             "lookuperror",
-            "error: could not",
             "patch does not apply",
             "patch failed",
             "exit status",
         ],
     ),
+    (
+        Kind::NetworkTimeout,
+        &["timed out", "timeout error", "time-out", "timeout of "],
+    ),
+    (Kind::Syntax, &["could not compile"]),
 ];
