@@ -5,6 +5,7 @@ use crate::exit::ExitStatus;
 use crate::holds;
 use crate::repo::Workspace;
 use crate::runs::delta::Payload;
+use crate::runs::gitside::RefPayload;
 use crate::sys::env::Env;
 use crate::sys::out;
 
@@ -25,6 +26,9 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     for id in &args.ids {
         let hold = holds::deny(env, &workspace, id, args.why.as_deref())?;
         if let Some(payload) = Payload::of(&hold) {
+            payload.drop_bytes()?;
+        }
+        if let Some(payload) = RefPayload::of(&hold) {
             payload.drop_bytes()?;
         }
         out::line(format!("Refused: {} ({})", hold.summary, hold.id));

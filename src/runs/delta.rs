@@ -4,6 +4,7 @@
 //! that neither the workspace nor a pruned safety point can take it away.
 
 use super::beneath::{self, Content};
+use super::gitside::RefPayload;
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::holds::Hold;
 use crate::judge::{ChangeOp, PathChange};
@@ -63,6 +64,9 @@ pub struct Payload {
     pub kind: String,
     /// Where the bytes lie.
     pub dir: PathBuf,
+    /// What the paths are relative to, where it is not the workspace.
+    #[serde(default)]
+    pub root: Option<PathBuf>,
     /// Every path.
     pub paths: Vec<Kept>,
 }
@@ -112,12 +116,7 @@ pub fn keep(
         failpoint::reach();
         paths.push(Kept { name, ..side });
     }
-    Ok(Payload {
-        version: VERSION,
-        kind: "workspace_delta".to_owned(),
-        dir: dir.to_path_buf(),
-        paths,
-    })
+    Ok(Payload::new(dir.to_path_buf(), None, paths))
 }
 
 fn before(env: &Env, workspace: &Workspace, point: &SafetyPoint, path: &BStr) -> Result<Vec<u8>> {
@@ -152,6 +151,22 @@ fn sides(changes: &[PathChange]) -> Vec<Kept> {
 }
 
 impl Payload {
+    /// Makes one from what was kept in `dir`.
+    #[must_use]
+    pub fn new(dir: PathBuf, root: Option<PathBuf>, paths: Vec<Kept>) -> Self {
+        Self {
+            version: VERSION,
+            kind: "workspace_delta".to_owned(),
+            dir,
+            root,
+            paths,
+        }
+    }
+
+    fn root<'a>(&'a self, workspace: &'a Workspace) -> &'a Path {
+        self.root.as_deref().unwrap_or(&workspace.root)
+    }
+
     /// Reads it from a hold; `None` for a hold of something else.
     #[must_use]
     pub fn of(hold: &Hold) -> Option<Self> {
@@ -200,7 +215,7 @@ impl Payload {
             .iter()
             .partition(|kept| kept.mode_before.is_empty());
         for kept in made.into_iter().rev().chain(others) {
-            let now = beneath::read(&workspace.root, kept.path.as_bstr());
+            let now = beneath::read(self.root(workspace), kept.path.as_bstr());
             let before = self.side(kept, Side::Before)?;
             match now {
                 Ok(now) if now == before => continue,
@@ -210,7 +225,7 @@ impl Payload {
                 }
                 Ok(_) | Err(_) => {}
             }
-            beneath::put(&workspace.root, kept.path.as_bstr(), &before)?;
+            beneath::put(self.root(workspace), kept.path.as_bstr(), &before)?;
             failpoint::reach();
         }
         Ok(left)
@@ -288,16 +303,16 @@ pub fn apply(workspace: &Workspace, payload: &Payload) -> Result<Applied> {
         .partition(|kept| kept.mode_after.is_empty());
     for kept in gone.into_iter().chain(others) {
         let path = kept.path.as_bstr();
-        let now = beneath::read(&workspace.root, path)?;
+        let now = beneath::read(payload.root(workspace), path)?;
         let before = payload.side(kept, Side::Before)?;
         let after = payload.side(kept, Side::After)?;
         if now == after {
             done.applied.push(kept.path.clone());
         } else if now == before {
-            beneath::put(&workspace.root, path, &after)?;
+            beneath::put(payload.root(workspace), path, &after)?;
             done.applied.push(kept.path.clone());
         } else if let Some(merged) = merge(&before, &now, &after)? {
-            beneath::put(&workspace.root, path, &merged)?;
+            beneath::put(payload.root(workspace), path, &merged)?;
             done.merged.push(kept.path.clone());
         } else {
             done.conflicts.push(kept.path.clone());
@@ -311,9 +326,11 @@ pub fn apply(workspace: &Workspace, payload: &Payload) -> Result<Applied> {
 /// # Errors
 /// When no safety point can be taken first, or a path cannot be written.
 pub fn carry_out(env: &Env, workspace: &Workspace, hold: &Hold) -> Result<Option<Applied>> {
-    let Some(payload) = Payload::of(hold) else {
+    let payload = Payload::of(hold);
+    let refs = RefPayload::of(hold);
+    if payload.is_none() && refs.is_none() {
         return Ok(None);
-    };
+    }
     let actor = crate::sys::actor::detect(env);
     vault::save(
         env,
@@ -329,7 +346,16 @@ pub fn carry_out(env: &Env, workspace: &Workspace, hold: &Hold) -> Result<Option
             format!("the hold {} is not confirmed, or was used already", hold.id),
         ));
     }
-    apply(workspace, &payload).map(Some)
+    if let Some(refs) = refs {
+        refs.apply(workspace)?;
+        return Ok(Some(Applied {
+            applied: refs.updates.into_iter().map(|update| update.name).collect(),
+            ..Applied::default()
+        }));
+    }
+    payload
+        .map(|payload| apply(workspace, &payload))
+        .transpose()
 }
 
 /// Merges two changes of a text; `None` where they do not fit together.

@@ -15,6 +15,7 @@ pub mod beneath;
 pub mod delta;
 pub mod drive;
 pub mod gate;
+pub mod gitside;
 pub mod leash;
 pub mod notes;
 pub mod policy;

@@ -153,3 +153,101 @@ fn a_run_that_changes_nothing_holds_nothing() {
     assert_eq!(report["kept"].as_array().unwrap().len(), 0);
     assert_eq!(report["holds"].as_array().unwrap().len(), 0);
 }
+
+#[test]
+fn a_commit_that_no_hook_judged_is_held_with_its_commits() {
+    let sandbox = guarded();
+    let head = sandbox.git(["rev-parse", "HEAD"]);
+    let ran = run_sh(
+        &sandbox,
+        &["--json"],
+        "echo more >> src/main.rs; git commit -qam sly; git tag mine",
+    )
+    .exits(1);
+    assert_eq!(sandbox.git(["rev-parse", "HEAD"]), head);
+    assert_eq!(sandbox.git(["tag", "-l"]), "");
+    assert_eq!(sandbox.read("src/main.rs"), "fn main() {}\nmore\n");
+    assert!(ran.err.contains("git.commit"), "{}", ran.err);
+    let bundles = walk(&super::run_dir(&sandbox), "refs.bundle");
+    assert_eq!(bundles.len(), 1);
+    let listed = sandbox.git(["bundle", "list-heads", bundles[0].to_str().unwrap()]);
+    assert!(listed.contains("refs/heads/main"), "{listed}");
+}
+
+#[test]
+fn a_rewritten_branch_is_put_back() {
+    let sandbox = guarded();
+    sandbox.write("src/main.rs", "two\n");
+    sandbox.git(["commit", "-qam", "second"]);
+    let head = sandbox.git(["rev-parse", "HEAD"]);
+    let ran = run_sh(
+        &sandbox,
+        &[],
+        "git reset -q --hard HEAD~1; git branch gone; git branch -D gone",
+    )
+    .exits(1);
+    assert_eq!(sandbox.git(["rev-parse", "HEAD"]), head, "{}", ran.err);
+    assert!(ran.err.contains("git.history"), "{}", ran.err);
+}
+
+#[test]
+fn gits_own_files_are_put_back() {
+    let sandbox = guarded();
+    sandbox.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n");
+    let hook = sandbox.work().join(".git/hooks/pre-commit");
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    let config = sandbox.read(".git/config");
+    let ran = run_sh(
+        &sandbox,
+        &[],
+        "git config core.hooksPath /dev/null; rm .git/hooks/pre-commit; echo x > .git/hooks/post-commit; chmod +x .git/hooks/post-commit",
+    )
+    .exits(1);
+    assert_eq!(sandbox.read(".git/config"), config);
+    assert!(ran.err.contains("file.guard"), "{}", ran.err);
+    assert!(!sandbox.work().join(".git/hooks/post-commit").exists());
+    let mode = fs::metadata(&hook).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o755);
+}
+
+#[test]
+fn what_git_notes_for_itself_stays() {
+    let sandbox = guarded();
+    run_sh(
+        &sandbox,
+        &[],
+        "git config remote.origin.url /x; git config branch.main.remote origin",
+    )
+    .exits(0);
+    assert!(sandbox.read(".git/config").contains("/x"));
+}
+
+#[test]
+fn the_index_under_a_held_file_is_as_before() {
+    let sandbox = guarded();
+    run_sh(
+        &sandbox,
+        &[],
+        "echo out >> docs/guide.md; echo in >> src/main.rs; git add -A",
+    )
+    .exits(1);
+    assert_eq!(
+        sandbox.git(["diff", "--cached", "--name-only"]),
+        "src/main.rs\n"
+    );
+    let status = sandbox.git(["status", "--short", "src", "docs"]);
+    assert_eq!(status.trim(), "M  src/main.rs");
+}
+
+fn walk(dir: &std::path::Path, name: &str) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(walk(&path, name));
+        } else if path.file_name().unwrap() == name {
+            found.push(path);
+        }
+    }
+    found
+}

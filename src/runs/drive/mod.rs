@@ -7,6 +7,7 @@ mod attempt;
 mod choose;
 mod guard;
 mod settle;
+mod settle_git;
 mod verify;
 
 use super::policy::limits::{self, AgentKind, Limits};
@@ -177,10 +178,16 @@ pub fn lead(scene: &Scene<'_>, run: &mut Run) -> Result<Finished> {
 fn begin(scene: &Scene<'_>, run: &mut Run) -> Result<()> {
     // A shut gate is to be told before anything is saved or written.
     gate(scene, run, 1)?;
+    super::gitside::note(scene.workspace, &noted(scene))?;
     run.point = guard::point(scene, run, "before a wrapped run")?;
     run.refs = guard::refs(scene)?;
     suggest(run, scene);
     run.step(Event::Start, "")
+}
+
+/// Where the git side from before the run is kept.
+pub(super) fn noted(scene: &Scene<'_>) -> PathBuf {
+    scene.dir.path().join("before")
 }
 
 /// Renders and finds the command of the next attempt.

@@ -1,11 +1,14 @@
 //! The end of a run: what it left in the workspace is judged, kept, or held and put back.
 
-use super::{Scene, guard};
+use super::{Scene, guard, settle_git};
 use crate::assess;
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::gate::{self, Answer, Asking};
-use crate::judge::{self, Action, ChangeOp, Coverage, Facts, Level, PathChange, RuleId, Verdict};
+use crate::judge::{
+    self, Action, ChangeOp, Coverage, Facts, Level, PathChange, RefUpdate, RuleId, Verdict,
+};
 use crate::runs::delta::{self, Payload};
+use crate::runs::gitside::{self, RefPayload};
 use crate::runs::policy::complexity::{Complexity, Size};
 use crate::runs::record::{Held, Run};
 use crate::sys::failpoint;
@@ -51,7 +54,6 @@ pub(super) fn settle(scene: &Scene<'_>, run: &mut Run) -> Result<Settled> {
         lines,
         architecture: false,
     });
-    tell_refs(scene, run, &mut settled)?;
     let facts = facts(scene, run, &point, &changes)?;
     let verdict = judge::judge(&facts, scene.policy);
     let (held, kept) = split(&changes, &verdict);
@@ -66,6 +68,8 @@ pub(super) fn settle(scene: &Scene<'_>, run: &mut Run) -> Result<Settled> {
     if !held.is_empty() {
         hold(scene, run, &point, held, &mut settled)?;
     }
+    settle_git::files(scene, run, &point, &mut settled)?;
+    settle_git::refs(scene, run, &mut settled)?;
     note_size(run, scene, &mut settled);
     run.judged = true;
     Ok(settled)
@@ -216,7 +220,7 @@ fn note_reported(verdict: &Verdict, held: &[PathChange], settled: &mut Settled) 
     }
 }
 
-fn pass(
+pub(super) fn pass(
     scene: &Scene<'_>,
     run: &Run,
     action: &Action,
@@ -352,6 +356,8 @@ fn put_back(
 ) -> Result<()> {
     let left = payload.put_back(scene.workspace)?;
     payload.remove_new_dirs(scene.env, scene.workspace, point)?;
+    let paths: Vec<BString> = payload.paths.iter().map(|kept| kept.path.clone()).collect();
+    gitside::restore_index(scene.workspace, &super::noted(scene), &paths)?;
     if !left.is_empty() {
         settled.notes.push(format!(
             "changed again while it was judged, and left as it is: {}",
@@ -368,6 +374,24 @@ fn finish_put_back(scene: &Scene<'_>, run: &Run, settled: &mut Settled) -> Resul
         if hold.state_now() != crate::holds::State::Pending {
             continue;
         }
+        if let Some(payload) = RefPayload::of(&hold) {
+            let now = guard::refs(scene)?;
+            let stand: Vec<RefUpdate> = payload
+                .updates
+                .into_iter()
+                .filter(|update| {
+                    now.get(&update.name.to_string())
+                        .cloned()
+                        .unwrap_or_default()
+                        == update.new
+                })
+                .collect();
+            gitside::put_refs_back(scene.workspace, &stand)?;
+            settled
+                .held
+                .extend(stand.into_iter().map(|update| update.name));
+            continue;
+        }
         let Some(payload) = Payload::of(&hold) else {
             continue;
         };
@@ -381,31 +405,6 @@ fn finish_put_back(scene: &Scene<'_>, run: &Run, settled: &mut Settled) -> Resul
         ));
     }
     Ok(())
-}
-
-/// Says which refs moved.
-fn tell_refs(scene: &Scene<'_>, run: &Run, settled: &mut Settled) -> Result<()> {
-    let now = guard::refs(scene)?;
-    for (name, id) in &now {
-        if run.refs.get(name) != Some(id) {
-            settled.notes.push(match run.refs.get(name) {
-                Some(was) => format!("{name} moved from {} to {}", short(was), short(id)),
-                None => format!("{name} is new ({})", short(id)),
-            });
-        }
-    }
-    for name in run.refs.keys().filter(|name| !now.contains_key(*name)) {
-        settled.notes.push(format!("{name} is gone"));
-    }
-    Ok(())
-}
-
-fn short(id: &str) -> &str {
-    if id.starts_with("refs/") {
-        id
-    } else {
-        id.get(..10).unwrap_or(id)
-    }
 }
 
 /// Says when the change was bigger than the time that it was given for.

@@ -1,0 +1,394 @@
+//! The git side of a run: its refs, the index under what was put back, and the files that decide what git runs.
+
+use super::beneath::{self, Content};
+use super::delta::{Kept, Payload};
+use crate::error::{Context as _, Error, ErrorKind, Result};
+use crate::holds::Hold;
+use crate::judge::{ChangeOp, PathChange, RefUpdate};
+use crate::repo::{Git, Workspace, hooks};
+use crate::sys::files::{self, Durability};
+use bstr::{BString, ByteSlice as _};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+/// Copies what a run must not change unseen: the index, and what decides which programs git runs.
+///
+/// # Errors
+/// When a file cannot be read or written.
+pub fn note(workspace: &Workspace, dir: &Path) -> Result<()> {
+    let (Some(git_dir), Some(common)) = (&workspace.git_dir, &workspace.common_dir) else {
+        return Ok(());
+    };
+    files::make_private_dir(dir)?;
+    if let Some(index) = files::read_if_there(&git_dir.join("index"))? {
+        files::replace(&dir.join("index"), &index, 0o600, Durability::Lazy)?;
+    }
+    let mut seen = Vec::new();
+    for (number, path) in guarded(common)?.into_iter().enumerate() {
+        let content = beneath::read(common, path.as_bstr())?;
+        let (bytes, mode) = match content {
+            Content::File { bytes, mode } => (bytes, format!("100{mode:03o}")),
+            Content::Link { target } => (target, "120000".to_owned()),
+            Content::Absent | Content::Other => continue,
+        };
+        let name = format!("git-{number:04}");
+        files::replace(&dir.join(&name), &bytes, 0o600, Durability::Lazy)?;
+        seen.push((path, name, mode));
+    }
+    super::record::write(&dir.join("git.json"), &seen)
+}
+
+/// The files below a git directory that decide what git runs.
+fn guarded(common: &Path) -> Result<BTreeSet<BString>> {
+    let mut paths = BTreeSet::new();
+    for name in ["config", "config.worktree", "info/attributes"] {
+        if common.join(name).symlink_metadata().is_ok() {
+            paths.insert(BString::from(name));
+        }
+    }
+    match fs::read_dir(common.join("hooks")) {
+        Ok(entries) => {
+            for entry in entries {
+                let entry = entry.doing(ErrorKind::Io, || "cannot list the hooks".to_owned())?;
+                let is_file = entry.file_type().is_ok_and(|kind| !kind.is_dir());
+                if is_file && !entry.file_name().as_bytes().ends_with(b".sample") {
+                    let mut path = BString::from("hooks/");
+                    path.extend_from_slice(entry.file_name().as_bytes());
+                    paths.insert(path);
+                }
+            }
+            Ok(paths)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(paths),
+        Err(error) => Err(error).doing(ErrorKind::Io, || "cannot list the hooks".to_owned()),
+    }
+}
+
+/// Changes of the files that [`note`] copied, with both sides kept in `into`; `None` where nothing of weight changed.
+///
+/// git itself writes a branch's upstream and a remote's address into its
+/// configuration; keys of that kind are nobody's concern.
+///
+/// # Errors
+/// When a side cannot be read or kept.
+pub fn tampered(
+    workspace: &Workspace,
+    noted: &Path,
+    into: &Path,
+) -> Result<Option<(Vec<PathChange>, Payload)>> {
+    let Some(common) = &workspace.common_dir else {
+        return Ok(None);
+    };
+    let Some(seen) =
+        super::record::read::<Vec<(BString, String, String)>>(&noted.join("git.json"))?
+    else {
+        return Ok(None);
+    };
+    let before: BTreeMap<BString, (String, String)> = seen
+        .into_iter()
+        .map(|(path, name, mode)| (path, (name, mode)))
+        .collect();
+    let mut paths = guarded(common)?;
+    paths.extend(before.keys().cloned());
+    let mut changes = Vec::new();
+    let mut kept = Vec::new();
+    for path in paths {
+        let (old, mode_before) = match before.get(&path) {
+            Some((name, mode)) => (
+                fs::read(noted.join(name)).doing(ErrorKind::Damaged, || {
+                    format!("the copy of .git/{path} is gone")
+                })?,
+                mode.clone(),
+            ),
+            None => (Vec::new(), String::new()),
+        };
+        let (new, mode_after) = match beneath::read(common, path.as_bstr())? {
+            Content::File { bytes, mode } => (bytes, format!("100{mode:03o}")),
+            Content::Link { target } => (target, "120000".to_owned()),
+            Content::Absent | Content::Other => (Vec::new(), String::new()),
+        };
+        if old == new && mode_before == mode_after {
+            continue;
+        }
+        let is_config = path == "config" || path == "config.worktree";
+        if is_config && mode_before == mode_after && only_bookkeeping(&old, &new)? {
+            continue;
+        }
+        files::make_private_dir(into)?;
+        let name = format!("git-{:05}", kept.len());
+        for (side, bytes, mode) in [("before", &old, &mode_before), ("after", &new, &mode_after)] {
+            if !mode.is_empty() {
+                let file = into.join(format!("{name}.{side}"));
+                files::replace(&file, bytes, 0o600, Durability::Synced)?;
+            }
+        }
+        let mut shown = BString::from(".git/");
+        shown.extend_from_slice(&path);
+        changes.push(PathChange {
+            path: shown,
+            op: match (mode_before.is_empty(), mode_after.is_empty()) {
+                (true, _) => ChangeOp::Create,
+                (_, true) => ChangeOp::Delete,
+                _ => ChangeOp::Modify,
+            },
+            before: hooks::files::hex_sha256(&old),
+            after: hooks::files::hex_sha256(&new),
+            mode_before: mode_before.clone(),
+            mode_after: mode_after.clone(),
+            added: Vec::new(),
+        });
+        kept.push(Kept {
+            path,
+            mode_before,
+            mode_after,
+            name,
+        });
+    }
+    Ok((!changes.is_empty()).then(|| {
+        let payload = Payload::new(into.to_path_buf(), Some(common.clone()), kept);
+        (changes, payload)
+    }))
+}
+
+/// Whether two configurations differ only in what git keeps there for itself.
+fn only_bookkeeping(old: &[u8], new: &[u8]) -> Result<bool> {
+    let keys = |bytes: &[u8]| -> Result<Option<BTreeSet<BString>>> {
+        let output = Git::bare()
+            .args(["config", "--file", "-", "--list", "-z"])
+            .input(bytes.to_vec())
+            .output()?;
+        Ok((output.status == Some(0)).then(|| {
+            output
+                .stdout
+                .split(|byte| *byte == 0)
+                .filter(|entry| !entry.is_empty())
+                .map(BString::from)
+                .collect()
+        }))
+    };
+    let (Some(old), Some(new)) = (keys(old)?, keys(new)?) else {
+        return Ok(false);
+    };
+    Ok(old.symmetric_difference(&new).all(|entry| {
+        let lower = entry.to_ascii_lowercase();
+        let key = lower
+            .split(|byte| *byte == b'\n')
+            .next()
+            .unwrap_or_default();
+        key.starts_with(b"branch.")
+            || (key.starts_with(b"remote.") && (key.ends_with(b".url") || key.ends_with(b".fetch")))
+            || (key.starts_with(b"submodule.")
+                && (key.ends_with(b".active") || key.ends_with(b".url")))
+    }))
+}
+
+/// Makes the index under paths that were put back what it was before the run.
+///
+/// # Errors
+/// When git cannot read or write the index.
+pub fn restore_index(workspace: &Workspace, noted: &Path, paths: &[BString]) -> Result<()> {
+    let Some(git_dir) = &workspace.git_dir else {
+        return Ok(());
+    };
+    let before = files::read_if_there(&noted.join("index"))?;
+    let now = files::read_if_there(&git_dir.join("index"))?;
+    if before == now || paths.is_empty() {
+        return Ok(());
+    }
+    let entries = |index: Option<PathBuf>| -> Result<BTreeMap<BString, Vec<BString>>> {
+        let Some(index) = index else {
+            return Ok(BTreeMap::new());
+        };
+        let listed = Git::at(workspace)
+            .env("GIT_INDEX_FILE", &index)
+            .args(["ls-files", "-s", "-z"])
+            .read()?;
+        let mut found: BTreeMap<BString, Vec<BString>> = BTreeMap::new();
+        for entry in listed.split(|byte| *byte == 0) {
+            let Some(tab) = entry.find_byte(b'\t') else {
+                continue;
+            };
+            let (fields, path) = entry.split_at(tab);
+            let path = BString::from(path.get(1..).unwrap_or_default());
+            if paths.contains(&path) {
+                found.entry(path).or_default().push(BString::from(fields));
+            }
+        }
+        Ok(found)
+    };
+    let old = entries(before.is_some().then(|| noted.join("index")))?;
+    let new = entries(now.is_some().then(|| git_dir.join("index")))?;
+    let mut input = Vec::new();
+    for path in paths {
+        let (was, is) = (old.get(path), new.get(path));
+        if was == is {
+            continue;
+        }
+        input.extend_from_slice(b"0 0000000000000000000000000000000000000000\t");
+        input.extend_from_slice(path);
+        input.push(0);
+        for fields in was.into_iter().flatten() {
+            input.extend_from_slice(fields);
+            input.push(b'\t');
+            input.extend_from_slice(path);
+            input.push(0);
+        }
+    }
+    if input.is_empty() {
+        return Ok(());
+    }
+    Git::at(workspace)
+        .args(["update-index", "-z", "--index-info"])
+        .input(input)
+        .read()
+        .map(|_| ())
+}
+
+/// What a hold of moved refs carries.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RefPayload {
+    /// Always 1.
+    pub version: u32,
+    /// Always `refs`.
+    pub kind: String,
+    /// A bundle of the commits that came.
+    pub bundle: Option<PathBuf>,
+    /// The moves.
+    pub updates: Vec<RefUpdate>,
+}
+
+/// The refs that moved between two pictures, `HEAD` and remote-tracking refs apart.
+#[must_use]
+pub fn moved(
+    before: &BTreeMap<String, String>,
+    after: &BTreeMap<String, String>,
+) -> Vec<(String, String, String)> {
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    names
+        .into_iter()
+        .filter(|name| *name != "HEAD" && !name.starts_with("refs/remotes/"))
+        .filter_map(|name| {
+            let old = before.get(name).cloned().unwrap_or_default();
+            let new = after.get(name).cloned().unwrap_or_default();
+            (old != new).then(|| (name.clone(), old, new))
+        })
+        .collect()
+}
+
+/// Keeps the commits that moved refs brought, as a bundle.
+///
+/// # Errors
+/// When git cannot write it.
+pub fn keep_refs(workspace: &Workspace, updates: Vec<RefUpdate>, dir: &Path) -> Result<RefPayload> {
+    files::make_private_dir(dir)?;
+    let path = dir.join("refs.bundle");
+    let mut git = Git::at(workspace)
+        .args(["bundle", "create", "-q"])
+        .arg(&path);
+    let mut any = false;
+    for update in updates.iter().filter(|update| !update.new.is_empty()) {
+        git = git.arg(update.name.to_os_str_lossy());
+        any = true;
+    }
+    for update in updates.iter().filter(|update| !update.old.is_empty()) {
+        git = git.arg(format!("^{}", update.old));
+    }
+    // A ref that only moved back brings no commit, and git makes no empty bundle.
+    let made = any && git.output()?.status == Some(0);
+    Ok(RefPayload {
+        version: 1,
+        kind: "refs".to_owned(),
+        bundle: made.then_some(path),
+        updates,
+    })
+}
+
+/// Moves refs back to where they were.
+///
+/// # Errors
+/// When git refuses: somebody moved them again.
+pub fn put_refs_back(workspace: &Workspace, updates: &[RefUpdate]) -> Result<()> {
+    move_refs(
+        workspace,
+        updates
+            .iter()
+            .map(|update| (&update.name, &update.new, &update.old)),
+    )
+}
+
+fn move_refs<'a>(
+    workspace: &Workspace,
+    moves: impl Iterator<Item = (&'a BString, &'a String, &'a String)>,
+) -> Result<()> {
+    let mut input = Vec::new();
+    for (name, from, to) in moves {
+        let verb = match (from.is_empty(), to.is_empty()) {
+            (true, _) => format!("create {name}\0{to}\0"),
+            (_, true) => format!("delete {name}\0{from}\0"),
+            _ => format!("update {name}\0{to}\0{from}\0"),
+        };
+        input.extend_from_slice(verb.as_bytes());
+    }
+    Git::at(workspace)
+        .args(["update-ref", "-m", "holdpoint run", "--stdin", "-z"])
+        .input(input)
+        .read()
+        .map(|_| ())
+}
+
+impl RefPayload {
+    /// Reads it from a hold; `None` for a hold of something else.
+    #[must_use]
+    pub fn of(hold: &Hold) -> Option<Self> {
+        serde_json::from_value(hold.payload.clone())
+            .ok()
+            .filter(|payload: &Self| payload.version == 1 && payload.kind == "refs")
+    }
+
+    /// Moves the refs to where the run had them; whoever moved them since keeps their place.
+    ///
+    /// # Errors
+    /// When the commits cannot be brought back, or a ref has moved on.
+    pub fn apply(&self, workspace: &Workspace) -> Result<()> {
+        if let Some(bundle) = &self.bundle {
+            Git::at(workspace)
+                .args(["bundle", "unbundle"])
+                .arg(bundle)
+                .read()?;
+        }
+        move_refs(
+            workspace,
+            self.updates
+                .iter()
+                .map(|update| (&update.name, &update.old, &update.new)),
+        )
+        .map_err(|error| {
+            Error::new(
+                ErrorKind::Guarded,
+                "the held refs cannot be moved: they have moved on since",
+            )
+            .because(error)
+        })
+    }
+
+    /// Drops the kept commits.
+    ///
+    /// # Errors
+    /// When the bundle cannot be removed.
+    pub fn drop_bytes(&self) -> Result<()> {
+        match self.bundle.as_ref().and_then(|bundle| bundle.parent()) {
+            Some(dir) if dir.exists() => fs::remove_dir_all(dir)
+                .doing(ErrorKind::Io, || format!("cannot remove {}", dir.display())),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether this repository's git hooks judge commits and refs themselves.
+#[must_use]
+pub fn hooks_judge(workspace: &Workspace) -> bool {
+    hooks::install::note(workspace).is_file()
+}
