@@ -6,6 +6,7 @@ mod ending;
 mod going_on;
 mod outcome;
 mod sandbox;
+mod terminal;
 mod tries;
 
 use crate::support::{Ran, Sandbox};

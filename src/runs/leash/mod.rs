@@ -45,6 +45,8 @@ pub(super) enum News {
     Signal(i32),
     /// A stream ended.
     StreamEnded,
+    /// The person pressed Ctrl-C twice at the agent's own terminal.
+    InterruptedTwice,
     /// Whoever reads our output is gone.
     ReaderGone,
 }
@@ -259,6 +261,10 @@ impl Leash<'_> {
                     };
                     break;
                 }
+                Ok(News::InterruptedTwice) => {
+                    cause = Cause::Cancelled;
+                    break;
+                }
                 Ok(News::ReaderGone) => self.signal_group(rustix::process::Signal::PIPE),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(Error::new(ErrorKind::Internal, "the leash lost its news"));
@@ -329,7 +335,7 @@ impl Leash<'_> {
                     };
                     break;
                 }
-                Ok(News::StreamEnded | News::ReaderGone) | Err(_) => {}
+                Ok(News::StreamEnded | News::ReaderGone | News::InterruptedTwice) | Err(_) => {}
             }
             match watch.look(&self.shared)? {
                 Heed::GoOn => {}

@@ -160,8 +160,9 @@ impl Pumps {
         if let Some(master) = &self.master
             && let Ok(master) = terminal::duplicate(master)
         {
+            let news = self.news.clone();
             // Not waited for: it blocks in a read from the person's terminal.
-            std::thread::spawn(move || type_on(master));
+            std::thread::spawn(move || type_on(master, &news));
         }
         self
     }
@@ -242,20 +243,33 @@ fn pass(stream: Stream, mut source: File, shared: &Mutex<Shared>, news: &Sender<
     let _ = news.send(News::StreamEnded);
 }
 
-/// Passes the person's keys to the agent's terminal.
-fn type_on(mut master: File) {
+/// Within this time a second Ctrl-C is meant for the wrapper.
+const TWICE: Duration = Duration::from_secs(2);
+
+/// Passes the person's keys to the agent's terminal; a second Ctrl-C soon after the first also ends the run.
+fn type_on(mut master: File, news: &Sender<News>) {
     let mut buffer = [0_u8; 4096];
+    let mut last_interrupt: Option<Duration> = None;
     loop {
-        match rustix::io::read(rustix::stdio::stdin(), &mut buffer) {
+        let bytes = match rustix::io::read(rustix::stdio::stdin(), &mut buffer) {
             Ok(0) => return,
-            Ok(read) => {
-                let bytes = buffer.get(..read).unwrap_or_default();
-                if master.write_all(bytes).is_err() {
-                    return;
-                }
-            }
-            Err(rustix::io::Errno::INTR) => {}
+            Ok(read) => buffer.get(..read).unwrap_or_default(),
+            Err(rustix::io::Errno::INTR) => continue,
             Err(_) => return,
+        };
+        if master.write_all(bytes).is_err() {
+            return;
+        }
+        if bytes.contains(&INTERRUPT) {
+            let now = clock::monotonic();
+            let again = last_interrupt.is_some_and(|last| now.saturating_sub(last) < TWICE);
+            if again && news.send(News::InterruptedTwice).is_err() {
+                return;
+            }
+            last_interrupt = Some(now);
         }
     }
 }
+
+/// Ctrl-C as a terminal in raw mode delivers it.
+const INTERRUPT: u8 = 3;
