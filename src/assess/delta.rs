@@ -5,12 +5,13 @@ use crate::contract::{self, Contract, PLACES};
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::judge::{
     Actor, AddedLine, ChangeOp, ContractClass, Coverage, Effect, EffectKind, Facts, FileOp,
-    FileState, Losses, Nature, PathChange, Place, Surface,
+    FileState, GitClass, Losses, Nature, PathChange, Place, Surface,
 };
 use crate::prefs::confirmed::Confirmed;
-use crate::repo::Workspace;
+use crate::repo::{Git, Workspace};
 use crate::sys::env::Env;
 use bstr::{BString, ByteSlice as _};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -20,18 +21,38 @@ const LONGEST: usize = 200_000;
 
 /// Assesses what changed since a point that holds everything that was there before.
 ///
+/// `start` is the commit that `HEAD` was on then; `None` on an unborn branch.
+///
 /// # Errors
 /// When the confirmed policy cannot be read.
 pub fn facts(
     env: &Env,
     workspace: &Workspace,
     changes: &[PathChange],
+    start: Option<&str>,
     coverage: Coverage,
     actor: Actor,
 ) -> Result<Facts> {
+    let discarded = discarded(workspace, changes, start)?;
     let mut effects = Vec::new();
     for change in changes {
         effects.push(path_effect(change));
+        if discarded.contains(&change.path) {
+            effects.push(
+                Effect::new(
+                    EffectKind::Git {
+                        class: GitClass::Discard,
+                        lossy: true,
+                    },
+                    change.path.clone(),
+                )
+                .because("what was not committed in it before the run is gone")
+                .losing(Losses {
+                    files: vec![change.path.clone()],
+                    ..Losses::default()
+                }),
+            );
+        }
         effects.extend(change.added.iter().map(|line| {
             Effect::new(
                 EffectKind::AddedLine {
@@ -51,6 +72,64 @@ pub fn facts(
         effects,
         coverage,
     })
+}
+
+/// The changed files that are now as a commit from before the run has them: what they held on top of it is gone.
+///
+/// `start` is the commit on which the run began. Content that the run itself
+/// committed is no discard, however clean the file is.
+fn discarded(
+    workspace: &Workspace,
+    changes: &[PathChange],
+    start: Option<&str>,
+) -> Result<BTreeSet<BString>> {
+    let modified: BTreeSet<BString> = changes
+        .iter()
+        .filter(|change| change.op == ChangeOp::Modify && change.before != change.after)
+        .map(|change| change.path.clone())
+        .collect();
+    let Some(start) = start.filter(|_| !modified.is_empty()) else {
+        return Ok(BTreeSet::new());
+    };
+    let mut found = same_as(workspace, start, &modified)?;
+    let went_back = Git::at(workspace)
+        .args(["merge-base", "--is-ancestor", "HEAD", start])
+        .output()?;
+    if went_back.status == Some(0) {
+        found.extend(same_as(workspace, "HEAD", &modified)?);
+    }
+    Ok(found)
+}
+
+/// Those of `paths` that a commit has, with the same content as the worktree.
+fn same_as(
+    workspace: &Workspace,
+    commit: &str,
+    paths: &BTreeSet<BString>,
+) -> Result<BTreeSet<BString>> {
+    let list = |git: Git| -> Result<BTreeSet<BString>> {
+        Ok(git
+            .read()?
+            .split(|byte| *byte == 0)
+            .filter(|path| !path.is_empty())
+            .map(BString::from)
+            .collect())
+    };
+    let has = list(Git::at(workspace).args(["ls-tree", "-r", "-z", "--name-only", commit]))?;
+    let differs = list(Git::at(workspace).args([
+        "diff",
+        "--name-only",
+        "--no-renames",
+        "--no-ext-diff",
+        "--ignore-submodules",
+        "-z",
+        commit,
+    ]))?;
+    Ok(paths
+        .iter()
+        .filter(|path| has.contains(*path) && !differs.contains(*path))
+        .cloned()
+        .collect())
 }
 
 fn path_effect(change: &PathChange) -> Effect {

@@ -21,6 +21,9 @@ use std::path::{Path, PathBuf};
 /// The version of a held change's files.
 const VERSION: u32 = 1;
 
+/// The name under which the commit that `HEAD` is on stands among refs; no ref can have it.
+pub const START: &str = "HEAD^{commit}";
+
 /// All refs and what they point to; `HEAD` too, as a branch's name or a commit.
 pub fn refs(workspace: &Workspace) -> Result<BTreeMap<String, String>> {
     if workspace.git_dir.is_none() {
@@ -39,6 +42,13 @@ pub fn refs(workspace: &Workspace) -> Result<BTreeMap<String, String>> {
         .output()?;
     let head = String::from_utf8_lossy(&head.stdout).trim().to_owned();
     refs.insert("HEAD".to_owned(), head);
+    let start = Git::at(workspace)
+        .args(["rev-parse", "-q", "--verify", "HEAD^{commit}"])
+        .output()?;
+    if start.status == Some(0) {
+        let id = String::from_utf8_lossy(&start.stdout).trim().to_owned();
+        refs.insert(START.to_owned(), id);
+    }
     Ok(refs)
 }
 

@@ -269,7 +269,7 @@ pub fn moved(
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     names
         .into_iter()
-        .filter(|name| *name != "HEAD" && !name.starts_with("refs/remotes/"))
+        .filter(|name| name.starts_with("refs/") && !name.starts_with("refs/remotes/"))
         .filter_map(|name| {
             let old = before.get(name).cloned().unwrap_or_default();
             let new = after.get(name).cloned().unwrap_or_default();

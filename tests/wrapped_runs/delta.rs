@@ -251,3 +251,14 @@ fn walk(dir: &std::path::Path, name: &str) -> Vec<std::path::PathBuf> {
     }
     found
 }
+
+#[test]
+fn discarded_work_of_the_person_comes_back() {
+    let sandbox = guarded();
+    sandbox.write("src/main.rs", "not committed yet\n");
+    let ran = run_sh(&sandbox, &[], "git checkout -q -- src/main.rs").exits(1);
+    assert_eq!(sandbox.read("src/main.rs"), "not committed yet\n");
+    assert!(ran.err.contains("git.discard"), "{}", ran.err);
+    run_sh(&sandbox, &[], "git reset -q --hard; git clean -fdxq").exits(1);
+    assert_eq!(sandbox.read("src/main.rs"), "not committed yet\n");
+}

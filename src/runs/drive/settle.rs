@@ -96,7 +96,14 @@ fn facts(
     } else {
         vault::coverage(point, &paths)
     };
-    assess::delta::facts(scene.env, scene.workspace, changes, coverage, run.actor())
+    assess::delta::facts(
+        scene.env,
+        scene.workspace,
+        changes,
+        run.refs.get(delta::START).map(String::as_str),
+        coverage,
+        run.actor(),
+    )
 }
 
 /// Fills in the added lines where the Contract forbids patterns; returns how many lines changed in all.
