@@ -131,13 +131,11 @@ pub fn plan(env: &Env, workspace: &Workspace, also_writable: &[PathBuf]) -> Conf
         plan.read_only.push(path);
     }
     // What would be writable only because it lies in a temporary directory.
-    if workspace.state.is_dir()
-        && plan
-            .writable
-            .iter()
-            .any(|dir| workspace.state.starts_with(dir))
-    {
-        plan.read_only.push(workspace.state.clone());
+    for own in [env.state_home(), env.config_home()].into_iter().flatten() {
+        let exposed = plan.writable.iter().any(|dir| own.starts_with(dir));
+        if exposed && own.is_dir() {
+            plan.read_only.push(own);
+        }
     }
     plan
 }
