@@ -8,6 +8,7 @@ use crate::repo::Workspace;
 use crate::runs::drive::{self, Finished, Scene, Settings};
 use crate::runs::policy::context::priority_of;
 use crate::runs::policy::limits::{self, AgentKind, Limits};
+use crate::runs::policy::outcome::Kind;
 use crate::runs::record::{self, Dir, Held, Options, Run};
 use crate::runs::{leash, report, sandbox, stage};
 use crate::sys::env::Env;
@@ -57,6 +58,9 @@ struct Cli {
     /// Confines the process tree by the kernel: only the workspace and temporary directories are writable.
     #[arg(long)]
     sandbox: bool,
+    /// A further directory that --sandbox leaves writable (an agent's own settings and sessions, a cache).
+    #[arg(long, value_name = "DIR", requires = "sandbox")]
+    sandbox_write: Vec<PathBuf>,
     /// A shell command that runs the tests after each attempt.
     #[arg(long, value_name = "CMD")]
     test_cmd: Option<String>,
@@ -171,16 +175,6 @@ pub(super) fn main(env: &Env) -> Result<ExitStatus> {
     };
     // Who has the lead may be finishing this very run: its end is worth waiting for.
     let _lead = dir.wait_for_lead()?;
-    if cli.resume.is_some() {
-        run = dir.load()?;
-        if let Some(status) = run.status {
-            out::note(format!(
-                "holdpoint: run {} is over ({}, status {status})",
-                run.id, run.state
-            ));
-            return Ok(ExitStatus::Guarded(status));
-        }
-    }
     let scene = Scene {
         env,
         workspace: &workspace,
@@ -189,6 +183,22 @@ pub(super) fn main(env: &Env) -> Result<ExitStatus> {
         dir,
         signals,
     };
+    if cli.resume.is_some() {
+        run = scene.dir.load()?;
+        if let Some(status) = run.status {
+            for id in drive::renew(&scene, &mut run)? {
+                scene.dir.save(&run)?;
+                out::note(format!(
+                    "holdpoint: what it left waits again: holdpoint holds show {id}"
+                ));
+            }
+            out::note(format!(
+                "holdpoint: run {} is over ({}, status {status})",
+                run.id, run.state
+            ));
+            return Ok(ExitStatus::Guarded(status));
+        }
+    }
     let finished = match drive::lead(&scene, &mut run) {
         Ok(finished) => finished,
         Err(error) => {
@@ -259,6 +269,11 @@ fn fresh(env: &Env, workspace: &Workspace, cli: &Cli, agreed: TaskContext) -> Re
         review: cli.review_cmd.clone(),
         keep_partial: cli.keep_partial,
         sandbox: cli.sandbox,
+        sandbox_write: cli
+            .sandbox_write
+            .iter()
+            .map(|dir| env.cwd().join(dir))
+            .collect(),
         pass_status: cli.pass_status,
         held,
         no_pty: cli.no_pty,
@@ -315,6 +330,34 @@ fn settings(preferences: &prefs::Preferences, cli: &Cli) -> Settings {
         .into_iter()
         .map(|(kind, count)| (kind.word().to_owned(), retries(count)))
         .collect(),
+        most: [
+            (
+                Kind::NetworkTimeout,
+                preferences.retry_strategy.network_timeout,
+            ),
+            (
+                Kind::ConnectionReset,
+                preferences.retry_strategy.network_timeout,
+            ),
+            (Kind::RateLimit, preferences.retry_strategy.rate_limit),
+            (Kind::Quota, preferences.retry_strategy.rate_limit),
+            (
+                Kind::Unavailable,
+                preferences.retry_strategy.service_unavailable,
+            ),
+            (Kind::Busy, preferences.retry_strategy.service_unavailable),
+            (Kind::Syntax, preferences.retry_strategy.syntax_error),
+            (Kind::Type, preferences.retry_strategy.type_error),
+            (Kind::TestFailure, preferences.retry_strategy.test_failure),
+            (
+                Kind::Dependency,
+                preferences.retry_strategy.dependency_missing,
+            ),
+        ]
+        .into_iter()
+        .map(|(kind, count)| (kind, retries(count)))
+        .collect(),
+        no_progress: Duration::from_secs(preferences.guardrails.no_progress_timeout),
         max_degradation_level: if preferences.degradation.enabled {
             retries(preferences.degradation.max_degradation_level)
         } else {
@@ -333,6 +376,15 @@ fn tell(scene: &Scene<'_>, run: &Run, finished: &Finished, json: bool) {
         report::words(run, finished, &scene.dir)
     ));
     if json {
+        let bytes = run
+            .last()
+            .map(|attempt| scene.dir.attempt(attempt.number).join("out"))
+            .and_then(|path| files::read_if_there(&path).ok().flatten())
+            .unwrap_or_default();
+        // The report is a line of its own, whatever the command printed last.
+        if bytes.last().is_some_and(|last| *last != b'\n') {
+            out::raw(b"\n");
+        }
         out::line(report::json(run, finished).to_string());
     }
 }

@@ -73,6 +73,9 @@ pub struct Options {
     pub keep_partial: bool,
     /// The process tree is confined by the kernel.
     pub sandbox: bool,
+    /// Further directories that the confined tree may write.
+    #[serde(default)]
+    pub sandbox_write: Vec<PathBuf>,
     /// The wrapped command's own status is passed on.
     pub pass_status: bool,
     /// What is done with a change that would be held.
@@ -216,6 +219,8 @@ pub struct Spec {
     pub sandbox: Option<super::stage::Confinement>,
     /// No progress is shown.
     pub quiet: bool,
+    /// Silence after which progress is checked.
+    pub no_progress: std::time::Duration,
 }
 
 /// Who runs an attempt.

@@ -129,7 +129,7 @@ fn spec(
     let pty = work && is_terminal && !run.options.no_pty && terminal::in_foreground();
     let dir = scene.dir.attempt(number);
     let confinement = if run.options.sandbox && work {
-        let mut plan = sandbox::plan(scene.env, scene.workspace, &[]);
+        let mut plan = sandbox::plan(scene.env, scene.workspace, &run.options.sandbox_write);
         plan.files
             .extend([dir.join("out.pipe"), dir.join("err.pipe")]);
         Some(plan)
@@ -151,6 +151,7 @@ fn spec(
         no_input: !work || (is_terminal && !pty),
         sandbox: confinement,
         quiet: run.options.quiet,
+        no_progress: scene.settings.no_progress,
     })
 }
 

@@ -80,7 +80,7 @@ pub(super) fn retry(scene: &Scene<'_>, run: &mut Run) -> Result<()> {
         .and_then(|attempt| attempt.end.as_ref())
         .is_some_and(|end| end.cause == Cause::TimeLimit);
     let made = run.retried.get(kind.word()).copied().unwrap_or_default();
-    let mut allowance = run.allowance(scene);
+    let mut allowance = run.allowance(scene, kind);
     if timed_out {
         // A run that was killed for its time gets one more, not three.
         allowance.agent = allowance.agent.min(1);
@@ -140,7 +140,7 @@ pub(super) fn retry(scene: &Scene<'_>, run: &mut Run) -> Result<()> {
 pub(super) fn fix(scene: &Scene<'_>, run: &mut Run) -> Result<()> {
     let kind = kind(run);
     let made = run.retried.get(kind.word()).copied().unwrap_or_default();
-    let next = retry::next(kind, made, run.allowance(scene));
+    let next = retry::next(kind, made, run.allowance(scene, kind));
     let (retry_number, most, session, rule) = match next {
         Next::Again {
             retry,

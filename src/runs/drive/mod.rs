@@ -6,11 +6,13 @@
 mod attempt;
 mod choose;
 mod guard;
+mod renew;
 mod settle;
 mod settle_git;
 mod verify;
 
 use super::policy::limits::{self, AgentKind, Limits};
+use super::policy::outcome::Kind;
 use super::policy::retry::{Allowance, Jitter};
 use super::policy::task::{Event, State};
 use super::policy::{context, template};
@@ -29,6 +31,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+pub use renew::renew;
 pub use settle::Settled;
 
 /// What stays the same over a run.
@@ -54,6 +57,10 @@ pub struct Settings {
     pub limits: BTreeMap<String, Limits>,
     /// Retries by kind of agent, where preferences set them.
     pub retries: BTreeMap<String, u32>,
+    /// Most retries by kind of error, where preferences set them.
+    pub most: BTreeMap<Kind, u32>,
+    /// Silence after which progress is checked.
+    pub no_progress: Duration,
     /// Commands that take over, by agent.
     pub fallbacks: BTreeMap<String, Vec<Vec<BString>>>,
     /// How many fallbacks may be used.
@@ -69,6 +76,8 @@ impl Default for Settings {
         Self {
             limits: BTreeMap::new(),
             retries: BTreeMap::new(),
+            most: BTreeMap::new(),
+            no_progress: Duration::from_mins(10),
             fallbacks: BTreeMap::new(),
             max_degradation_level: 2,
             asked_default: None,
@@ -320,7 +329,7 @@ impl Run {
     }
 
     /// How many retries it may make.
-    pub(super) fn allowance(&self, scene: &Scene<'_>) -> Allowance {
+    pub(super) fn allowance(&self, scene: &Scene<'_>, error: Kind) -> Allowance {
         let kind = AgentKind::of(&self.options.agent);
         let factors = self.factors();
         let asked = self
@@ -331,6 +340,7 @@ impl Run {
             agent: factors.retries(asked.unwrap_or_else(|| kind.retries())),
             asked: asked.is_some(),
             factor: factors.retries,
+            most: scene.settings.most.get(&error).copied(),
         }
     }
 

@@ -18,9 +18,6 @@ const HEARTBEAT: Duration = Duration::from_secs(30);
 /// How often the time and a person's wishes are looked at.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Silence after which progress is checked.
-const NO_PROGRESS: Duration = Duration::from_mins(10);
-
 /// What the leash has to heed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Heed {
@@ -161,12 +158,11 @@ impl<'a> Watch<'a> {
         );
     }
 
-    /// After ten silent minutes without a file written, asks whether anything still moves.
+    /// After a long silence without a file written, asks whether anything still moves.
     fn check_progress(&mut self, now: Duration, silent: Duration) {
+        let patience = self.spec.no_progress;
         let told = self.quiet_told.unwrap_or_default();
-        if silent < NO_PROGRESS
-            || now.saturating_sub(told) < NO_PROGRESS && self.quiet_told.is_some()
-        {
+        if silent < patience || now.saturating_sub(told) < patience && self.quiet_told.is_some() {
             return;
         }
         self.quiet_told = Some(now);

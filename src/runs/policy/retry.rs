@@ -161,6 +161,8 @@ pub struct Allowance {
     pub asked: bool,
     /// The context's factor, for the row's own number.
     pub factor: f64,
+    /// The row's own number, where preferences set another.
+    pub most: Option<u32>,
 }
 
 /// What to do after a failed attempt.
@@ -205,7 +207,7 @@ pub fn next(kind: Kind, retries: u32, allowance: Allowance) -> Next {
         time: 1.0,
         retries: allowance.factor,
     }
-    .retries(row.most);
+    .retries(allowance.most.unwrap_or(row.most));
     let most = own.min(allowance.agent);
     match row.retried {
         Retried::No => Next::Stop {
@@ -290,6 +292,7 @@ mod tests {
         agent: 99,
         asked: true,
         factor: 1.0,
+        most: None,
     };
 
     #[test]
@@ -348,12 +351,14 @@ mod tests {
             agent: 0,
             asked: false,
             factor: 1.0,
+            most: None,
         };
         assert!(matches!(next(Kind::RateLimit, 0, coder), Next::Stop { .. }));
         let emergency = Allowance {
             agent: 99,
             asked: true,
             factor: 2.0,
+            most: None,
         };
         assert!(matches!(
             next(Kind::RateLimit, 9, emergency),
@@ -367,6 +372,7 @@ mod tests {
             agent: 99,
             asked: true,
             factor: 0.0,
+            most: None,
         };
         assert!(matches!(
             next(Kind::RateLimit, 0, high_risk),
