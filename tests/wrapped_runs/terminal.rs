@@ -16,6 +16,8 @@ struct OnTerminal {
     child: Child,
     master: File,
     terminal: OwnedFd,
+    /// What appeared and was not asked for yet.
+    seen: Vec<u8>,
 }
 
 fn start(sandbox: &Sandbox, script: &str) -> OnTerminal {
@@ -54,22 +56,30 @@ fn start(sandbox: &Sandbox, script: &str) -> OnTerminal {
         child: command.spawn().unwrap(),
         master: File::from(master),
         terminal,
+        seen: Vec::new(),
     }
 }
 
 impl OnTerminal {
     /// Reads what appears until `text` is among it.
-    fn read_until(&mut self, text: &str) -> String {
-        let mut seen = Vec::new();
+    fn read_until(&mut self, text: &str) {
         let mut buffer = [0; 1024];
         loop {
-            let read = self.master.read(&mut buffer).unwrap_or(0);
-            seen.extend_from_slice(&buffer[..read]);
-            let so_far = String::from_utf8_lossy(&seen).into_owned();
-            if so_far.contains(text) {
-                return so_far;
+            let found = self
+                .seen
+                .windows(text.len())
+                .position(|window| window == text.as_bytes());
+            if let Some(at) = found {
+                self.seen.drain(..at + text.len());
+                return;
             }
-            assert!(read > 0, "the terminal closed before {text:?}: {so_far:?}");
+            let read = self.master.read(&mut buffer).unwrap_or(0);
+            assert!(
+                read > 0,
+                "the terminal closed before {text:?}: {:?}",
+                String::from_utf8_lossy(&self.seen)
+            );
+            self.seen.extend_from_slice(&buffer[..read]);
         }
     }
 
