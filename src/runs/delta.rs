@@ -30,13 +30,26 @@ pub fn refs(workspace: &Workspace) -> Result<BTreeMap<String, String>> {
         return Ok(BTreeMap::new());
     }
     let listed = Git::at(workspace)
-        .args(["for-each-ref", "--format=%(objectname) %(refname)"])
+        .args(["for-each-ref", "--format=%(objectname)%(HEAD)%(refname)"])
         .read()?;
-    let mut refs: BTreeMap<String, String> = String::from_utf8_lossy(&listed)
-        .lines()
-        .filter_map(|line| line.split_once(' '))
-        .map(|(id, name)| (name.to_owned(), id.to_owned()))
-        .collect();
+    let mut refs = BTreeMap::new();
+    for line in String::from_utf8_lossy(&listed).lines() {
+        // `%(HEAD)` is a star for the branch that HEAD is on, else a space.
+        let Some(at) = line.find(['*', ' ']) else {
+            continue;
+        };
+        let (id, rest) = line.split_at(at);
+        let name = rest.get(1..).unwrap_or_default().to_owned();
+        if rest.starts_with('*') {
+            refs.insert("HEAD".to_owned(), name.clone());
+            refs.insert(START.to_owned(), id.to_owned());
+        }
+        refs.insert(name, id.to_owned());
+    }
+    if refs.contains_key("HEAD") {
+        return Ok(refs);
+    }
+    // Detached, or on an unborn branch.
     let head = Git::at(workspace)
         .args(["symbolic-ref", "-q", "HEAD"])
         .output()?;

@@ -345,10 +345,19 @@ impl Dir {
         Lock::wait(&self.path.join("lead.lock"))
     }
 
-    /// Writes the snapshot.
+    /// Writes the snapshot and waits for the disk: before something starts, is held or is over.
     pub fn save(&self, run: &Run) -> Result<()> {
+        self.snapshot(run, Durability::Synced)
+    }
+
+    /// Writes the snapshot of a step that nothing was done for yet.
+    pub fn note(&self, run: &Run) -> Result<()> {
+        self.snapshot(run, Durability::Lazy)
+    }
+
+    fn snapshot(&self, run: &Run, durability: Durability) -> Result<()> {
         failpoint::reach();
-        write(&self.path.join("run.json"), run)?;
+        put(&self.path.join("run.json"), run, durability)?;
         failpoint::reach();
         Ok(())
     }
@@ -393,13 +402,17 @@ impl Dir {
     }
 }
 
-/// Writes a note as JSON, whole or not at all.
+/// Writes a note between processes as JSON, whole or not at all: it need not outlive the machine.
 pub fn write<T: Serialize>(path: &Path, value: &T) -> Result<()> {
+    put(path, value, Durability::Lazy)
+}
+
+fn put<T: Serialize>(path: &Path, value: &T, durability: Durability) -> Result<()> {
     let mut bytes = serde_json::to_vec(value).doing(ErrorKind::Internal, || {
         format!("cannot word {}", path.display())
     })?;
     bytes.push(b'\n');
-    files::replace(path, &bytes, 0o600, Durability::Synced)
+    files::replace(path, &bytes, 0o600, durability)
 }
 
 /// Reads a note; `None` when there is none.

@@ -158,7 +158,7 @@ pub fn new_run(options: Options, cwd: PathBuf, context: TaskContext) -> Run {
 /// When the start gate is shut, a safety point cannot be taken, or the snapshot cannot be written.
 pub fn lead(scene: &Scene<'_>, run: &mut Run) -> Result<Finished> {
     run.lead = Identity::own();
-    scene.dir.save(run)?;
+    scene.dir.note(run)?;
     while !run.state.is_final() && !run.was_stopped() {
         match run.state {
             State::Pending => begin(scene, run)?,
@@ -172,7 +172,7 @@ pub fn lead(scene: &Scene<'_>, run: &mut Run) -> Result<Finished> {
             State::Fixing => choose::fix(scene, run)?,
             State::Done | State::NeedsPerson => {}
         }
-        scene.dir.save(run)?;
+        scene.dir.note(run)?;
     }
     let settled = settle::settle(scene, run)?;
     let status = status(run, &settled);
