@@ -231,6 +231,7 @@ impl Gate<'_> {
             self.env,
             self.workspace,
             changes,
+            self.point.head.as_deref(),
             coverage,
             self.scene.actor.clone(),
         )

@@ -3,10 +3,14 @@
 use super::GitCall;
 use super::chain::Chained;
 use super::{commit, housekeeping, push, rebase, refs};
-use crate::error::{Context as _, ErrorKind, Result};
+use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
+use crate::journal::{self, LogEntry, Outcome};
+use crate::prefs::{self, Mode};
+use crate::repo::Workspace;
 use crate::repo::hooks::Event;
 use crate::repo::hooks::caller::Caller;
+use crate::sys::env::Env;
 use crate::sys::{out, process};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -55,7 +59,43 @@ fn chained_then_ours(call: &GitCall) -> Result<ExitCode> {
             return Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)));
         }
     }
-    ours(event, call, &input).map(ExitCode::from)
+    let judged = ours(event, call, &input);
+    match judged {
+        Err(error) if observes() => {
+            written_down(call, &error);
+            Ok(ExitStatus::Passed.into())
+        }
+        judged => judged.map(ExitCode::from),
+    }
+}
+
+/// Returns true where a person asked to observe only: what cannot be judged then passes too.
+fn observes() -> bool {
+    let mode = || -> Result<Mode> {
+        let env = Env::read()?;
+        let workspace = Workspace::discover(&env)?;
+        Ok(prefs::load(&env, &workspace)?.gate.mode)
+    };
+    matches!(mode(), Ok(Mode::Observe))
+}
+
+/// Writes down that something passed unjudged; observing changes nothing that git prints.
+fn written_down(call: &GitCall, error: &Error) {
+    let append = || -> Result<()> {
+        let env = Env::read()?;
+        let workspace = Workspace::discover(&env)?;
+        let entry = LogEntry::new("report")
+            .reason("not_judged")
+            .reasoning(format!(
+                "{} passed unjudged, in observe mode: {error}",
+                call.name
+            ))
+            .outcome(Outcome::Success)
+            .context("observe", true);
+        journal::append(&env, &workspace, entry).map(|_| ())
+    };
+    // There is nobody left to tell: the log cannot be written, and git's output stays its own.
+    let _ = append();
 }
 
 fn ours(event: Event, call: &GitCall, input: &[u8]) -> Result<ExitStatus> {
