@@ -18,9 +18,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-/// The link from the copy to the program it was made from.
-const SOURCE: &str = "made-from";
-
 /// The name by which git calls the tripwire.
 pub const TRIPWIRE: &str = "holdpoint-fsmonitor";
 
@@ -102,8 +99,7 @@ impl Programs {
         let names = Event::ALL.iter().map(|event| event.name());
         let links = names
             .chain([TRIPWIRE])
-            .map(|name| (self.called(name), PathBuf::from(PROGRAM)))
-            .chain([(self.called(SOURCE), program.to_path_buf())]);
+            .map(|name| (self.called(name), PathBuf::from(PROGRAM)));
         for (link, target) in links {
             if fs::read_link(&link).is_ok_and(|to| to == target) {
                 continue;
@@ -163,15 +159,6 @@ fn write_if_other(path: &Path, text: &[u8]) -> Result<bool> {
     }
     disk::replace(path, text, 0o644, Durability::Synced)?;
     Ok(true)
-}
-
-/// The program that this copy was made from, where it has been exchanged for another since.
-///
-/// `own` is the copy that runs; `None` for a program that is no copy, or is up to date.
-#[must_use]
-pub fn newer_than(own: &Path) -> Option<PathBuf> {
-    let source = fs::read_link(own.with_file_name(SOURCE)).ok()?;
-    (super::is_executable(&source) && !same_program(&source, own)).then_some(source)
 }
 
 /// Returns true when the copy has the program's size and time.
