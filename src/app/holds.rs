@@ -8,6 +8,7 @@ use crate::repo::{Git, Workspace};
 use crate::sys::env::Env;
 use crate::sys::{clock, files, out};
 use bstr::ByteSlice as _;
+use serde_json::Value;
 use similar::TextDiff;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -53,7 +54,8 @@ fn list(env: &Env, workspace: &Workspace, args: &Args) -> Result<ExitStatus> {
     let mut found = holds::list(env, workspace)?;
     found.retain(|hold| args.all || matches!(hold.state_now(), State::Pending | State::Confirmed));
     if args.json {
-        out::line(json(&found)?);
+        let all = found.iter().map(shown).collect::<Result<Vec<_>>>()?;
+        out::line(json(&all)?);
         return Ok(ExitStatus::Passed);
     }
     if found.is_empty() {
@@ -100,7 +102,7 @@ fn alike(holds: &[Hold]) -> Vec<(String, usize)> {
 fn show(env: &Env, workspace: &Workspace, id: &str, as_json: bool) -> Result<ExitStatus> {
     let hold = holds::find(env, workspace, id)?;
     if as_json {
-        out::line(json(&hold)?);
+        out::line(json(&shown(&hold)?)?);
         return Ok(ExitStatus::Passed);
     }
     out::line(holds::screen(&hold));
@@ -121,6 +123,34 @@ fn show(env: &Env, workspace: &Workspace, id: &str, as_json: bool) -> Result<Exi
         ));
     }
     Ok(ExitStatus::Passed)
+}
+
+/// A hold as JSON for people and scripts: paths and commands as text.
+fn shown(hold: &Hold) -> Result<Value> {
+    let mut value = serde_json::to_value(hold)
+        .doing(ErrorKind::Internal, || "cannot print as JSON".to_owned())?;
+    as_text(&mut value);
+    Ok(value)
+}
+
+/// Turns lists of bytes, the only lists of numbers in a hold, into texts.
+fn as_text(value: &mut Value) {
+    match value {
+        Value::Array(items) => {
+            let bytes: Option<Vec<u8>> = items
+                .iter()
+                .map(|item| item.as_u64().and_then(|byte| u8::try_from(byte).ok()))
+                .collect();
+            match bytes {
+                Some(bytes) if !bytes.is_empty() => {
+                    *value = String::from_utf8_lossy(&bytes).into_owned().into();
+                }
+                _ => items.iter_mut().for_each(as_text),
+            }
+        }
+        Value::Object(members) => members.values_mut().for_each(as_text),
+        _ => {}
+    }
 }
 
 pub(super) fn json(value: &impl serde::Serialize) -> Result<String> {

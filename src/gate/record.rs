@@ -68,7 +68,14 @@ impl Scene<'_> {
             }
             Action::RefUpdates { updates } => {
                 entry = entry
-                    .context("refs", &updates[..updates.len().min(NAMED)])
+                    .context(
+                        "refs",
+                        updates
+                            .iter()
+                            .take(NAMED)
+                            .map(|update| format!("{} {} {}", update.name, update.old, update.new))
+                            .collect::<Vec<_>>(),
+                    )
                     .context("ref_count", updates.len());
             }
             Action::Decision { .. } | Action::Outcome { .. } => {}

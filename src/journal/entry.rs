@@ -88,7 +88,7 @@ impl LogEntry {
             self = self.context("modifiers", &verdict.adjustments);
         }
         if !verdict.loses.is_empty() {
-            self = self.context("loses", &verdict.loses);
+            self = self.context("loses", verdict.loses.shown());
         }
         self
     }

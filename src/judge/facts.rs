@@ -98,6 +98,19 @@ impl Losses {
         self.files.is_empty() && self.commits.is_empty() && self.refs.is_empty() && !self.more
     }
 
+    /// The losses with paths and names as text, for logs and people.
+    #[must_use]
+    pub fn shown(&self) -> serde_json::Value {
+        let texts =
+            |items: &[BString]| -> Vec<String> { items.iter().map(ToString::to_string).collect() };
+        serde_json::json!({
+            "files": texts(&self.files),
+            "commits": self.commits,
+            "refs": texts(&self.refs),
+            "more": self.more,
+        })
+    }
+
     /// Adds another effect's losses.
     pub fn merge(&mut self, other: &Self) {
         for file in &other.files {

@@ -513,6 +513,7 @@ fn holds_are_listed_and_shown() {
         .exits(0);
     let shown: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(shown["rules"][0], "git.discard");
+    assert_eq!(shown["action"]["text"], "git reset --hard HEAD~1");
     scene.sandbox.holdpoint(["holds", "show", "NOPE"]).exits(2);
 }
 
