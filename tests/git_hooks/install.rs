@@ -173,7 +173,14 @@ fn git_goes_on_and_a_commit_says_so_when_our_program_is_gone() {
     }
     let status = sandbox
         .command(own.join("holdpoint"))
-        .env("PATH", format!("{}:/usr/bin:/bin", own.display()))
+        .env(
+            "PATH",
+            format!(
+                "{}:/usr/bin:/bin:{}",
+                own.display(),
+                sandbox.path("old-git").display()
+            ),
+        )
         .arg("init")
         .status()
         .unwrap();
@@ -536,4 +543,47 @@ fn a_configuration_that_git_has_locked_is_not_written() {
     assert_ne!(ran.code, 0);
     assert!(ran.err.contains("locked"), "{}", ran.err);
     assert_eq!(whole(&sandbox), before);
+}
+
+#[test]
+#[allow(clippy::print_stderr, reason = "a test that cannot run here says so")]
+fn configured_hooks_hold_a_commit_that_switches_hook_files_off() {
+    let sandbox = Sandbox::with_files(&[("a", "1"), ("b", "2")]);
+    let version = sandbox.git(["version"]);
+    let numbers: Vec<u32> = version
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|part| part.parse().ok())
+        .collect();
+    if numbers
+        .get(..2)
+        .is_none_or(|version| version < &[2, 54][..])
+    {
+        eprintln!(
+            "not run: {} reads no hooks from its configuration",
+            version.trim()
+        );
+        return;
+    }
+    let before = fs::read(sandbox.work().join(".git/config")).unwrap();
+    with_newer_git(&sandbox, "init");
+    assert!(!sandbox.work().join(".git/hooks/pre-commit").exists());
+    sandbox.git(["rm", "-q", "b"]);
+    for off in [&[][..], &["-c", "core.hooksPath=/dev/null"][..]] {
+        let ran = Ran::from(
+            sandbox
+                .command("git")
+                .args(off)
+                .args(["commit", "-qm", "without b"])
+                .output()
+                .unwrap(),
+        );
+        assert_ne!(ran.code, 0, "{off:?}");
+        assert!(ran.err.contains("file.delete"), "{}", ran.err);
+    }
+    with_newer_git(&sandbox, "uninstall");
+    assert_eq!(
+        fs::read(sandbox.work().join(".git/config")).unwrap(),
+        before
+    );
+    sandbox.git(["commit", "-qm", "without b"]);
 }

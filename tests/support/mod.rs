@@ -32,6 +32,7 @@ impl Sandbox {
         for part in ["work", "home", "state", "config", "tmp"] {
             fs::create_dir(sandbox.path(part)).unwrap();
         }
+        sandbox.make_old_git();
         fs::write(
             sandbox.path("home/.gitconfig"),
             "[user]\n\tname = Ada\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n[core]\n\teditor = true\n[protocol \"file\"]\n\tallow = always\n[commit]\n\tgpgSign = false\n",
@@ -49,6 +50,16 @@ impl Sandbox {
         sandbox.git(["add", "-A"]);
         sandbox.git(["commit", "-qm", "first"]);
         sandbox
+    }
+
+    /// A second `git` at the end of PATH that says it is old: hooks then go into
+    /// files whatever the machine's own git is. It is never run for anything else.
+    fn make_old_git(&self) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = self.path("old-git");
+        fs::create_dir(&dir).unwrap();
+        fs::write(dir.join("git"), "#!/bin/sh\necho git version 2.47.0\n").unwrap();
+        fs::set_permissions(dir.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
     /// A path beside the workspace.
@@ -78,7 +89,9 @@ impl Sandbox {
         let mut command = Command::new(program);
         let bin = Path::new(env!("CARGO_BIN_EXE_holdpoint")).parent().unwrap();
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let paths = std::iter::once(bin.to_path_buf()).chain(std::env::split_paths(&path));
+        let paths = std::iter::once(bin.to_path_buf())
+            .chain(std::env::split_paths(&path))
+            .chain([self.path("old-git")]);
         command
             .env_clear()
             .env("PATH", std::env::join_paths(paths).unwrap())
