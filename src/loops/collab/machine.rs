@@ -195,7 +195,7 @@ impl Code {
     pub fn advice(self) -> &'static str {
         match self {
             Self::E001 => "check that the program is installed and on your PATH",
-            Self::E002 => "check the command in the preferences (collab.backends)",
+            Self::E002 => "check the command in the preferences (collab.codex)",
             Self::E003 => "check the program's interpreter and the machine's resources",
             Self::E004 => "it is tried once more by itself; raise --timeout",
             Self::E005 => "go on without them, or raise --timeout",
