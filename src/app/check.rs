@@ -316,7 +316,7 @@ fn as_json(verdict: &Verdict) -> Value {
 
 /// One line of a batch.
 #[derive(serde::Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "type", rename_all = "snake_case")]
 enum Line {
     Command {
         text: String,
