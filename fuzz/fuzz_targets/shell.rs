@@ -6,7 +6,7 @@ use holdpoint::shell::{Nothing, Scope, read};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &[u8]| {
-    let scope = Scope::new("/work/project");
+    let scope = Scope::new("/srv/project");
     let script = read(text.as_bstr(), &scope, &Nothing);
     // A command on a line of its own before it stays what it is.
     let mut longer = b"rm -rf src\n".to_vec();

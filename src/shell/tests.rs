@@ -7,7 +7,7 @@ use bstr::ByteSlice as _;
 use proptest::prelude::*;
 
 fn script(text: &[u8]) -> Script {
-    read(text.as_bstr(), &Scope::new("/work/project"), &Nothing)
+    read(text.as_bstr(), &Scope::new("/srv/project"), &Nothing)
 }
 
 /// The worst that a deed could be where nothing is known of the workspace.
