@@ -7,7 +7,7 @@ a harmless command goes on, and a git loss, an `rm`, an overwrite and a write
 outside the Contract are refused with the files intact. What the model read of
 each refusal is printed.
 
-    npm install --prefix DIR (the five agents by their package names)
+    npm install --prefix DIR @openai/codex @google/gemini-cli opencode-ai @anthropic-ai/claude-code @github/copilot
     unshare -rn sh -c 'ip link set lo up; scripts/real_agents.py --agents DIR --holdpoint BIN_DIR'
 
 Exit status: 0 every agent was guarded, 1 one was not, 77 none is installed.
