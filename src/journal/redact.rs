@@ -209,6 +209,10 @@ fn starts_word(bytes: &[u8], at: usize) -> bool {
 fn prefixed(text: &str, found: &mut Vec<Range<usize>>) {
     let bytes = text.as_bytes();
     for (prefix, least) in PREFIXES {
+        // Most texts of a log are too short to hold one.
+        if bytes.len() < prefix.len() + least {
+            continue;
+        }
         for (start, _) in text.match_indices(prefix) {
             let body = start + prefix.len();
             let end = token_end(bytes, body);

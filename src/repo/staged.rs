@@ -349,6 +349,8 @@ struct Objects(git2::Odb<'static>);
 
 impl Objects {
     fn open(common: &Path) -> Option<Self> {
+        // Git does not hash again what it reads either; `fsck` does.
+        git2::opts::strict_hash_verification(false);
         let odb = git2::Odb::new().ok()?;
         odb.add_disk_alternate(common.join("objects").to_str()?)
             .ok()?;
