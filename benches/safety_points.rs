@@ -136,7 +136,9 @@ impl Stage {
         };
         run(stage.git().args(["init", "-q", "-b", "main"]));
         run(stage.git().args(["add", "-A"]));
-        run(stage.git().args(["commit", "-qm", "start"]));
+        run(stage
+            .git()
+            .args(["-c", "gc.auto=0", "commit", "-qm", "start"]));
         run(stage.git().args(["gc", "-q"]));
         for n in 0..ignored {
             let path = stage.work.join(format!(
