@@ -187,3 +187,22 @@ fn a_range_of_commits_is_judged_like_a_commit() {
     assert!(ran.out.contains("contract.out-of-scope"), "{}", ran.out);
     sandbox.holdpoint(["check", "range", "HEAD"]).exits(2);
 }
+
+#[test]
+fn a_commit_cannot_pass_for_a_merge_by_a_variable() {
+    let sandbox = guarded();
+    sandbox.write("LICENSE", "none\n");
+    sandbox.git(["add", "LICENSE"]);
+    let tree = sandbox.git(["write-tree"]);
+    let made = sandbox.git(["commit-tree", "-m", "beside the gate", tree.trim()]);
+    let ran = Ran::from(
+        sandbox
+            .command("git")
+            .args(["commit", "-q", "-m", "change"])
+            .env(format!("GITHEAD_{}", made.trim()), "other")
+            .output()
+            .unwrap(),
+    );
+    assert_ne!(ran.code, 0);
+    assert!(ran.err.contains("contract.must-not-change"), "{}", ran.err);
+}

@@ -40,7 +40,12 @@ pub(super) fn judge(event: Event, caller: Option<Caller>) -> Result<ExitStatus> 
         return Ok(ExitStatus::Passed);
     }
     let index = index(&scene);
-    let action = staged::action(&scene.workspace, &index, &merging(&scene), &scene.policy)?;
+    let action = staged::action(
+        &scene.workspace,
+        &index,
+        &merging(event, &scene),
+        &scene.policy,
+    )?;
     let crate::judge::Action::StagedChange { changes } = &action else {
         return Ok(ExitStatus::Passed);
     };
@@ -76,8 +81,14 @@ fn index(scene: &Scene) -> PathBuf {
     )
 }
 
-/// The commits that are being merged: git names them in the environment before it writes `MERGE_HEAD`.
-fn merging(scene: &Scene) -> Vec<String> {
+/// The commits that are being merged, which git names in the environment before it writes `MERGE_HEAD`.
+///
+/// Only its own hook for a merge may say so: at any other commit the variables
+/// are somebody's who wants a change to pass for a merged one.
+fn merging(event: Event, scene: &Scene) -> Vec<String> {
+    if event != Event::PreMergeCommit {
+        return Vec::new();
+    }
     scene
         .env
         .vars()
