@@ -32,7 +32,7 @@
 //! - Paths and ref names stay bytes until they are rendered.
 //! - Anything written to disk carries a version, is written to a temporary file
 //!   and renamed, under a lock.
-//! - The person's `.git` is only ever written by `init`, `uninstall` and `rollback`.
+//! - The person's `.git` is only ever written by `init`, `uninstall`, `rollback`, and a run that puts back what it holds.
 
 pub mod error;
 pub mod exit;

@@ -81,10 +81,9 @@ fn parsed(text: &str) -> Result<Contract, contract::Fault> {
 /// The text that a commit would give a path; `None` when it deletes it.
 fn staged_text(workspace: &Workspace, change: &PathChange) -> Result<Option<String>> {
     if change.after.is_empty()
-        || !PLACES
+        || !confirmed::policy_files()
             .iter()
-            .chain([&crate::prefs::FILE, &crate::prefs::COMMANDS])
-            .any(|place| change.path == *place)
+            .any(|name| change.path == *name)
     {
         return Ok(None);
     }
