@@ -6,6 +6,7 @@
 //! counts, is settled in `prefs`.
 
 mod advice;
+mod bullet;
 mod classify;
 mod forbidden;
 mod parse;

@@ -1,9 +1,10 @@
 //! Reads a Contract from Markdown: front matter, headings and bullets.
 //!
 //! Fenced code and HTML comments are for people. A bullet in a path section
-//! gives the paths it begins with, or every span in backticks; in Forbidden
-//! Patterns it gives `/expressions/` and backticked texts.
+//! gives the paths it names (see `bullet`); in Forbidden Patterns it gives
+//! `/expressions/` and backticked texts.
 
+use super::bullet::{backticked, is_none, paths};
 use super::forbidden::Forbidden;
 use super::pattern::PathPattern;
 use super::{Contract, Note, Section};
@@ -296,114 +297,6 @@ fn section(title: &str) -> Option<Section> {
         "acceptance" | "acceptancecriteria" | "验收" | "验收标准" => Section::Acceptance,
         _ => return None,
     })
-}
-
-/// The paths of a bullet: every backticked span, else the paths it begins with.
-fn paths(text: &str) -> Vec<String> {
-    let spans = backticked(text);
-    if !spans.is_empty() {
-        return spans;
-    }
-    let mut paths = Vec::new();
-    let words: Vec<&str> = text
-        .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '、' | '，' | '；'))
-        .filter(|word| !word.is_empty())
-        .collect();
-    let alone = words.len() == 1;
-    for word in &words {
-        if matches!(*word, "and" | "or" | "&" | "和" | "及" | "与") {
-            continue;
-        }
-        let word = word.trim_end_matches(':').trim_end_matches('：');
-        if is_path(word) || (alone && is_name(word)) {
-            paths.push(word.trim_matches(['"', '\'']).to_owned());
-        } else {
-            break;
-        }
-    }
-    paths
-}
-
-/// Returns true for a word that can only be meant as a path or glob.
-fn is_path(word: &str) -> bool {
-    let body = word.trim_matches(['"', '\'']).trim_start_matches('!');
-    if body.contains("://") || matches!(body, "" | "/" | "e.g." | "i.e." | "and/or" | "n/a" | "N/A")
-    {
-        return matches!(body, "/");
-    }
-    if body.contains(['/', '*', '[']) || body == "." {
-        return true;
-    }
-    // `Cargo.toml`, `.env`, `a.b.c`; not `end.` and not `2.0`.
-    match body.rsplit_once('.') {
-        Some((stem, extension)) => {
-            (1..=12).contains(&extension.len())
-                && extension.chars().all(|c| c.is_ascii_alphanumeric())
-                && extension.chars().any(|c| c.is_ascii_alphabetic())
-                && stem
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || "._-+@".contains(c))
-        }
-        None => false,
-    }
-}
-
-/// Returns true for a lone word that names a file or directory: `src`, `Makefile`.
-fn is_name(word: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "Brewfile",
-        "CHANGELOG",
-        "CODEOWNERS",
-        "Containerfile",
-        "Dockerfile",
-        "Gemfile",
-        "Jenkinsfile",
-        "Justfile",
-        "LICENSE",
-        "Makefile",
-        "NOTICE",
-        "Pipfile",
-        "Podfile",
-        "Procfile",
-        "README",
-        "Rakefile",
-        "Vagrantfile",
-    ];
-    let body = word.trim_start_matches('!');
-    NAMES.contains(&body)
-        || (!is_none(body)
-            && body
-                .chars()
-                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c))
-            && body.starts_with(|c: char| c.is_ascii_lowercase()))
-}
-
-/// Returns true for a bullet that says that there is nothing to list.
-fn is_none(text: &str) -> bool {
-    matches!(
-        text.trim_matches(['(', ')', '.', '_', '*'])
-            .to_ascii_lowercase()
-            .as_str(),
-        "" | "none" | "nothing" | "n/a" | "-" | "tbd" | "无"
-    )
-}
-
-/// The texts between backticks, single or double.
-fn backticked(text: &str) -> Vec<String> {
-    let mut spans = Vec::new();
-    let mut rest = text;
-    while let Some(start) = rest.find('`') {
-        let ticks = rest[start..].chars().take_while(|c| *c == '`').count();
-        let fence = &rest[start..start + ticks];
-        let inner = &rest[start + ticks..];
-        let Some(end) = inner.find(fence) else { break };
-        let span = inner[..end].trim();
-        if !span.is_empty() {
-            spans.push(span.to_owned());
-        }
-        rest = &inner[end + ticks..];
-    }
-    spans
 }
 
 /// The forbidden patterns of a bullet: `/expressions/`, in backticks or bare, and backticked texts.

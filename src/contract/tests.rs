@@ -108,6 +108,105 @@ fn text_bullets_are_kept_for_people_and_not_enforced() {
 }
 
 #[test]
+fn paths_inside_a_sentence_are_enforced_and_words_with_slashes_are_not() {
+    let contract = read(
+        "## Must-Not-Change\n- The public API in src/api/ and the schema (db/schema.sql).\n- Keep Cargo.toml as it is\n- The client/server protocol, read/write/execute rights, Node.js and I/O\n- Whatever the pipeline under .github/workflows does\n- Rules as in the report, see docs/adr/0004.md\n- POST /v1/users keeps its shape, **really**, v2.0 too\n",
+    );
+    let texts: Vec<&str> = contract.frozen.iter().map(|p| p.text.as_str()).collect();
+    assert_eq!(
+        texts,
+        [
+            "src/api/",
+            "db/schema.sql",
+            "Cargo.toml",
+            ".github/workflows"
+        ]
+    );
+    let scope = read("## In Scope\n- Add a limiter to src/limit.rs, with tests in tests/limit\n");
+    assert_eq!(stands(&scope, "src/limit.rs"), "in");
+    assert_eq!(stands(&scope, "tests/limit/a.rs"), "in");
+    assert_eq!(stands(&scope, "src/other.rs"), "out");
+}
+
+#[test]
+fn what_a_bullet_excepts_is_taken_out_again() {
+    for (text, path, expected) in [
+        (
+            "## In Scope\n- `src/` except `src/gen/`\n",
+            "src/gen/a.rs",
+            "out",
+        ),
+        (
+            "## In Scope\n- `src/` except `src/gen/`\n",
+            "src/a.rs",
+            "in",
+        ),
+        (
+            "## In Scope\n- src/ (excluding src/gen/), tests/\n",
+            "tests/a.rs",
+            "in",
+        ),
+        (
+            "## In Scope\n- src/ (excluding src/gen/), tests/\n",
+            "src/gen/a.rs",
+            "out",
+        ),
+        (
+            "## In Scope\n- Everything except infra/\n",
+            "infra/a.tf",
+            "out",
+        ),
+        (
+            "## In Scope\n- Everything except infra/\n",
+            "src/a.rs",
+            "in",
+        ),
+        (
+            "## In Scope\n- Nothing except `src/x/`\n",
+            "src/x/a.rs",
+            "in",
+        ),
+        (
+            "## In Scope\n- Nothing except `src/x/`\n",
+            "src/y.rs",
+            "out",
+        ),
+        (
+            "## Must-Not-Change\n- 除了 `docs/` 之外的 所有 文件\n",
+            "docs/a.md",
+            "in",
+        ),
+        (
+            "## Must-Not-Change\n- 除了 `docs/` 之外的 所有 文件\n",
+            "src/a.rs",
+            "frozen",
+        ),
+        (
+            "## Must-Not-Change\n- Do not touch `src/core`\n",
+            "src/core/a.rs",
+            "frozen",
+        ),
+        (
+            "## Must-Not-Change\n- all of `src/api/` but not `src/api/internal/`\n",
+            "src/api/internal/a.rs",
+            "in",
+        ),
+        (
+            "## Out of Scope\n- anything other than `src/`\n",
+            "README.md",
+            "out",
+        ),
+        (
+            "## Out of Scope\n- anything other than `src/`\n",
+            "src/a.rs",
+            "in",
+        ),
+    ] {
+        assert_eq!(stands(&read(text), path), expected, "{text} {path}");
+    }
+}
+
+#[test]
 fn setext_and_bold_headings_open_sections() {
     let contract = read("Out of Scope\n------------\n- a/\n\n**Must-Not-Change:**\n- b/\n");
     assert_eq!(stands(&contract, "a/x"), "out");
