@@ -477,7 +477,11 @@ pub(super) fn confirm_policy(
     }
     let terminal = holds::person(env, workspace, "confirm the policy", None)?;
     terminal.say(shown.trim_end())?;
-    let changes = changes(env, workspace)?;
+    let changes = if names.contains(&PLACES[0]) {
+        changes(env, workspace)?
+    } else {
+        Vec::new()
+    };
     for change in &changes {
         terminal.say(&format!("{}  {}", level(change.class), change.what))?;
     }

@@ -5,12 +5,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
 use crate::holds;
 use crate::journal::{self, LogEntry, Outcome};
-use crate::judge::Actor;
-use crate::prefs::session;
+use crate::judge::{Actor, Level};
+use crate::prefs::session::{self, Instruction, Session};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::{clock, out};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 /// Longest time for which a session can be relaxed.
 const LONGEST: SignedDuration = SignedDuration::from_hours(12);
@@ -30,7 +30,16 @@ enum Sub {
         #[arg(long = "for", value_name = "TIME", default_value = "1h")]
         time: String,
     },
-    /// Takes back what was relaxed or agreed to for this session.
+    /// Lets paths change for a while though the Contract leaves them out; each such change is told and logged.
+    Instruct {
+        /// Paths and globs with gitignore semantics, relative to the top of the worktree.
+        #[arg(required = true)]
+        paths: Vec<String>,
+        /// For how long: 30m, 1h, at most 12h.
+        #[arg(long = "for", value_name = "TIME", default_value = "1h")]
+        time: String,
+    },
+    /// Takes back what was relaxed, asked for or agreed to for this session.
     Strict,
     /// Shows what is relaxed and until when.
     Show {
@@ -45,17 +54,15 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     let workspace = Workspace::discover(env)?;
     match &args.command {
         Sub::Relax { time } => relax(env, &workspace, time),
+        Sub::Instruct { paths, time } => instruct(env, &workspace, paths, time),
         Sub::Strict => strict(env, &workspace),
         Sub::Show { json } => show(env, &workspace, *json),
     }
 }
 
 fn relax(env: &Env, workspace: &Workspace, time: &str) -> Result<ExitStatus> {
-    let time = duration(time)?;
+    let until = until(time)?;
     let terminal = holds::person(env, workspace, "relax a session", None)?;
-    let until = clock::now()
-        .checked_add(time)
-        .map_err(|error| Error::new(ErrorKind::Usage, "that is too long").because(error))?;
     let question = format!(
         "Until {} nothing of Level 2 is asked about in {}. Level 3 still is. Agree?",
         clock::rfc3339(until),
@@ -84,9 +91,46 @@ fn relax(env: &Env, workspace: &Workspace, time: &str) -> Result<ExitStatus> {
     Ok(ExitStatus::Passed)
 }
 
+fn instruct(env: &Env, workspace: &Workspace, paths: &[String], time: &str) -> Result<ExitStatus> {
+    let given = Instruction {
+        paths: paths.to_vec(),
+        until: until(time)?,
+    };
+    let wanted = Session {
+        instructions: vec![given.clone()],
+        ..Session::default()
+    };
+    wanted.instructed()?;
+    let what = format!(
+        "{} may change until {} though the Contract leaves it out",
+        paths.join(", "),
+        clock::rfc3339(given.until)
+    );
+    let terminal = holds::person(env, workspace, "override the Contract", None)?;
+    let question =
+        format!("{what}. Everything else that is Level 3 is asked about all the same. Agree?");
+    if !holds::agrees(&terminal, Level::MustAsk, &question)? {
+        return Err(Error::new(ErrorKind::Cancelled, "nothing is changed"));
+    }
+    session::change(env, workspace, |session| session.instructions.push(given))?;
+    let entry = LogEntry::new("session_instruct")
+        .level(Level::MustAsk)
+        .reason("explicit_instruction")
+        .reasoning(format!("a person's explicit instruction: {what}"))
+        .context("paths", paths)
+        .outcome(Outcome::Success)
+        .overridden()
+        .actor(&Actor::Person { terminal: true });
+    journal::append(env, workspace, entry)?;
+    out::line(format!(
+        "Noted: {what}. Take it back: holdpoint session strict"
+    ));
+    Ok(ExitStatus::Passed)
+}
+
 fn strict(env: &Env, workspace: &Workspace) -> Result<ExitStatus> {
     session::change(env, workspace, |session| {
-        *session = session::Session::default();
+        *session = Session::default();
     })?;
     let entry = LogEntry::new("session_strict")
         .reason("ask_again")
@@ -117,7 +161,25 @@ fn show(env: &Env, workspace: &Workspace, as_json: bool) -> Result<ExitStatus> {
             grant.hold
         ));
     }
+    for given in session
+        .instructions
+        .iter()
+        .filter(|given| given.until > now)
+    {
+        out::line(format!(
+            "{} may change until {} though the Contract leaves it out.",
+            given.paths.join(", "),
+            clock::rfc3339(given.until)
+        ));
+    }
     Ok(ExitStatus::Passed)
+}
+
+/// The moment that lies a length of time from now.
+fn until(time: &str) -> Result<Timestamp> {
+    clock::now()
+        .checked_add(duration(time)?)
+        .map_err(|error| Error::new(ErrorKind::Usage, "that is too long").because(error))
 }
 
 /// Reads `90s`, `30m`, `1h`, `1h30m`.

@@ -1,13 +1,11 @@
 //! What a wrapped run left behind, as facts: the workspace against the safety point before it.
 
-use super::nature;
-use crate::contract::{self, Contract, PLACES};
+use super::{nature, policy};
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::judge::{
-    Actor, AddedLine, ChangeOp, ContractClass, Coverage, Effect, EffectKind, Facts, FileOp,
-    FileState, GitClass, Losses, Nature, PathChange, Place, Surface,
+    Actor, AddedLine, ChangeOp, Coverage, Effect, EffectKind, Facts, FileOp, FileState, GitClass,
+    Losses, Nature, PathChange, Place, Surface,
 };
-use crate::prefs::confirmed::Confirmed;
 use crate::repo::{Git, Workspace};
 use crate::sys::env::Env;
 use bstr::{BString, ByteSlice as _};
@@ -62,7 +60,7 @@ pub fn facts(
                 change.path.clone(),
             )
         }));
-        if is_contract(change) {
+        if policy::is_contract(change) {
             effects.extend(contract_effects(env, workspace, change)?);
         }
     }
@@ -182,19 +180,8 @@ pub fn is_own_log(path: &bstr::BStr) -> bool {
     path.starts_with(b".ccg/") && path.ends_with(b".jsonl")
 }
 
-fn is_contract(change: &PathChange) -> bool {
-    PLACES.iter().any(|place| {
-        change.path == *place || matches!(&change.op, ChangeOp::Rename { from } if from == place)
-    })
-}
-
 /// What an edited Contract would loosen, against the confirmed one.
 fn contract_effects(env: &Env, workspace: &Workspace, change: &PathChange) -> Result<Vec<Effect>> {
-    let agreed = Confirmed::read(env, workspace)?.and_then(|confirmed| {
-        PLACES
-            .iter()
-            .find_map(|place| confirmed.files.get(*place).cloned())
-    });
     let now = if change.op == ChangeOp::Delete {
         None
     } else {
@@ -203,27 +190,7 @@ fn contract_effects(env: &Env, workspace: &Workspace, change: &PathChange) -> Re
             .join(OsStr::from_bytes(change.path.as_bytes()));
         Some(fs::read(&path).doing(ErrorKind::Io, || format!("cannot read {}", path.display()))?)
     };
-    let effect = |class, what: &str| {
-        Effect::new(EffectKind::Contract { class }, change.path.clone()).because(what)
-    };
-    if agreed.as_deref().map(str::as_bytes) == now.as_deref() {
-        return Ok(Vec::new());
-    }
-    let before = agreed
-        .as_deref()
-        .map(|text| Contract::parse(text.as_bytes()))
-        .transpose();
-    let after = now.as_deref().map(Contract::parse).transpose();
-    let (Ok(before), Ok(after)) = (before, after) else {
-        return Ok(vec![effect(
-            ContractClass::Relax,
-            "the Contract cannot be read",
-        )]);
-    };
-    Ok(contract::classify(before.as_ref(), after.as_ref())
-        .iter()
-        .map(|found| effect(found.class, &found.what))
-        .collect())
+    policy::contract(env, workspace, &change.path, None, now.as_deref())
 }
 
 /// The lines that a change adds, by comparing both contents; none for binary content.

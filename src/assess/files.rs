@@ -6,7 +6,8 @@ use super::nature::nature;
 use super::place::Located;
 use super::{bytes, system};
 use crate::judge::{
-    After, Effect, EffectKind, FileOp, FileState, Level, Losses, Nature, Place, SystemClass,
+    After, ContractClass, Effect, EffectKind, FileOp, FileState, Level, Losses, Nature, Place,
+    SystemClass,
 };
 use crate::shell::{Arg, Deed, Dir, PathOp, TOKEN, UNKNOWN};
 use bstr::{BStr, BString, ByteSlice as _};
@@ -832,11 +833,7 @@ pub(super) fn written(around: &Around<'_>, path: &BStr, after: &After, effects: 
         && located.place == Place::Workspace
         && nature(subject(&located).as_bstr()) == Nature::Contract
     {
-        effects.push(super::packages::contract_change(
-            &located.path,
-            after,
-            subject(&located),
-        ));
+        effects.extend(contract_written(around, &located, after));
         return;
     }
     match after {
@@ -891,6 +888,33 @@ pub(super) fn written(around: &Around<'_>, path: &BStr, after: &After, effects: 
             Named::Exactly,
             effects,
         ),
+    }
+}
+
+/// What writing or deleting the Contract would do to what a person last confirmed.
+fn contract_written(around: &Around<'_>, located: &Located, after: &After) -> Vec<Effect> {
+    let subject = subject(located);
+    let effect = |class, why: &str| {
+        vec![Effect::new(EffectKind::Contract { class }, subject.clone()).because(why)]
+    };
+    let after = match after {
+        After::Content { bytes } => Some(bytes.as_slice()),
+        After::Gone | After::MovedTo { .. } => None,
+        After::Unknown => {
+            return effect(
+                ContractClass::Relax,
+                "how the Contract changes is not known",
+            );
+        }
+    };
+    let now = fs::read(&located.path).ok();
+    let (env, workspace) = (around.env(), around.workspace());
+    match super::policy::contract(env, workspace, &subject, now.as_deref(), after) {
+        Ok(effects) if effects.is_empty() => {
+            effect(ContractClass::Detail, "the Contract becomes as confirmed")
+        }
+        Ok(effects) => effects,
+        Err(error) => effect(ContractClass::Relax, &error.to_string()),
     }
 }
 

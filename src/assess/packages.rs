@@ -1,15 +1,13 @@
 //! Packages against the manifests, the user's own command table, and changes of the Contract.
 
 use super::around::Around;
-use crate::contract::{self, Contract};
-use crate::judge::{After, ContractClass, Effect, EffectKind, Level, PackageClass};
+use crate::judge::{Effect, EffectKind, Level, PackageClass};
 use crate::repo::Workspace;
 use crate::shell::Arg;
 use crate::sys::env::Env;
-use bstr::{BString, ByteSlice as _};
+use bstr::ByteSlice as _;
 use serde::Deserialize;
 use std::fs;
-use std::path::Path;
 
 /// Manifests in which a package may be listed, by ecosystem.
 const MANIFESTS: &[(&str, &[&str])] = &[
@@ -157,48 +155,4 @@ pub(super) fn matching(rows: &[Declared], program: &str, args: &[Arg]) -> Option
             Level::from_number(row.level).map(|level| (level, why))
         })
         .max_by_key(|(level, _)| *level)
-}
-
-/// The effect of writing or deleting the Contract.
-pub(super) fn contract_change(path: &Path, after: &After, subject: BString) -> Effect {
-    let before = fs::read(path).ok();
-    let parse = |bytes: &[u8]| Contract::parse(bytes).ok();
-    let after = match after {
-        After::Content { bytes } => Some(bytes.clone()),
-        After::Gone | After::MovedTo { .. } => None,
-        After::Unknown => {
-            return Effect::new(
-                EffectKind::Contract {
-                    class: ContractClass::Relax,
-                },
-                subject,
-            )
-            .because("how the Contract changes is not known");
-        }
-    };
-    let old = before.as_deref().and_then(parse);
-    let new = after.as_deref().and_then(|bytes| parse(bytes));
-    let broken = after.is_some() && new.is_none();
-    let worst = contract::classify(old.as_ref(), new.as_ref())
-        .into_iter()
-        .max_by_key(|change| severity(change.class));
-    let (class, why) = match worst {
-        _ if broken => (
-            ContractClass::Relax,
-            "the Contract would not parse any more".to_owned(),
-        ),
-        Some(change) => (change.class, change.what),
-        None => (ContractClass::Detail, "wording".to_owned()),
-    };
-    Effect::new(EffectKind::Contract { class }, subject).because(why)
-}
-
-fn severity(class: ContractClass) -> u8 {
-    match class {
-        ContractClass::Create => 0,
-        ContractClass::Detail => 1,
-        ContractClass::FixConflict => 2,
-        ContractClass::Scope => 3,
-        ContractClass::Relax => 4,
-    }
 }

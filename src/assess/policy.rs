@@ -6,6 +6,7 @@ use crate::judge::{ChangeOp, ContractClass, Effect, EffectKind, PathChange};
 use crate::prefs::confirmed::{self, Confirmed, Texts};
 use crate::repo::{Git, Workspace};
 use crate::sys::env::Env;
+use bstr::BString;
 
 /// Assesses what a commit would do to the Contract; empty where it leaves it as confirmed.
 ///
@@ -14,30 +15,53 @@ use crate::sys::env::Env;
 pub fn effects(env: &Env, workspace: &Workspace, changes: &[PathChange]) -> Result<Vec<Effect>> {
     let mut effects = Vec::new();
     for change in changes.iter().filter(|change| is_contract(change)) {
-        let agreed = Confirmed::read(env, workspace)?.and_then(|confirmed| {
-            PLACES
-                .iter()
-                .find_map(|place| confirmed.files.get(*place).cloned())
-        });
         let staged = staged_text(workspace, change)?;
-        if agreed == staged {
-            continue;
-        }
-        let before = agreed.as_deref().map(parsed).transpose();
-        let after = staged.as_deref().map(parsed).transpose();
-        let (Ok(before), Ok(after)) = (before, after) else {
-            effects.push(changed(
-                change,
-                ContractClass::Relax,
-                "the Contract cannot be read",
-            ));
-            continue;
-        };
-        for found in contract::classify(before.as_ref(), after.as_ref()) {
-            effects.push(changed(change, found.class, &found.what));
-        }
+        let after = staged.as_deref().map(str::as_bytes);
+        effects.extend(contract(env, workspace, &change.path, None, after)?);
     }
     Ok(effects)
+}
+
+/// Compares what the Contract would be with the confirmed one; empty where they are the same.
+///
+/// `before` is what counts where nothing was ever confirmed; `after` is `None`
+/// where the Contract goes away.
+///
+/// # Errors
+/// When the confirmed policy cannot be read.
+pub(super) fn contract(
+    env: &Env,
+    workspace: &Workspace,
+    subject: &BString,
+    before: Option<&[u8]>,
+    after: Option<&[u8]>,
+) -> Result<Vec<Effect>> {
+    let confirmed = Confirmed::read(env, workspace)?;
+    let before = match &confirmed {
+        Some(confirmed) => PLACES
+            .iter()
+            .find_map(|place| confirmed.files.get(*place))
+            .map(String::as_bytes),
+        None => before,
+    };
+    if before == after {
+        return Ok(Vec::new());
+    }
+    let effect = |class, what: &str| {
+        Effect::new(EffectKind::Contract { class }, subject.clone()).because(what)
+    };
+    let before = before.map(Contract::parse).transpose();
+    let after = after.map(Contract::parse).transpose();
+    let (Ok(before), Ok(after)) = (before, after) else {
+        return Ok(vec![effect(
+            ContractClass::Relax,
+            "the Contract cannot be read",
+        )]);
+    };
+    Ok(contract::classify(before.as_ref(), after.as_ref())
+        .iter()
+        .map(|found| effect(found.class, &found.what))
+        .collect())
 }
 
 /// Makes the staged policy files the ones that count; a person has just agreed to the commit.
@@ -64,18 +88,11 @@ pub fn adopt(env: &Env, workspace: &Workspace, changes: &[PathChange], hold: &st
     Ok(())
 }
 
-fn is_contract(change: &PathChange) -> bool {
+/// Returns true for a change of the Contract, under its old name or its new one.
+pub(super) fn is_contract(change: &PathChange) -> bool {
     PLACES.iter().any(|place| {
         change.path == *place || matches!(&change.op, ChangeOp::Rename { from } if from == place)
     })
-}
-
-fn changed(change: &PathChange, class: ContractClass, what: &str) -> Effect {
-    Effect::new(EffectKind::Contract { class }, change.path.clone()).because(what)
-}
-
-fn parsed(text: &str) -> Result<Contract, contract::Fault> {
-    Contract::parse(text.as_bytes())
 }
 
 /// The text that a commit would give a path; `None` when it deletes it.

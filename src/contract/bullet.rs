@@ -6,8 +6,13 @@
 /// The paths of a bullet, in the order that gitignore semantics need.
 pub(super) fn paths(text: &str) -> Vec<String> {
     let mut reader = Named {
-        only_spans: !backticked(text).is_empty(),
-        alone: text.split_whitespace().count() == 1,
+        by: if !backticked(text).is_empty() {
+            By::Spans
+        } else if text.split_whitespace().count() == 1 {
+            By::OneWord
+        } else {
+            By::Words
+        },
         ..Named::default()
     };
     for piece in pieces(text) {
@@ -16,7 +21,32 @@ pub(super) fn paths(text: &str) -> Vec<String> {
     reader.done()
 }
 
+/// By what a bullet names paths.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum By {
+    /// By spans in backticks; bare words are prose.
+    Spans,
+    /// It is one word.
+    OneWord,
+    /// By bare words.
+    #[default]
+    Words,
+}
+
+/// How much was said to be meant before an exception.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Meant {
+    /// What is named.
+    #[default]
+    Named,
+    /// "Everything".
+    All,
+    /// "Nothing".
+    Nothing,
+}
+
 /// A part of a bullet.
+#[derive(Clone, Copy)]
 enum Piece<'a> {
     Span(&'a str),
     Word(&'a str),
@@ -43,17 +73,12 @@ fn words(text: &str) -> impl Iterator<Item = Piece<'_>> {
 /// Reads a bullet word by word.
 #[derive(Default)]
 struct Named {
-    /// The bullet has spans in backticks, so that bare words are prose.
-    only_spans: bool,
-    /// The bullet is one word.
-    alone: bool,
+    by: By,
     /// Words of prose came before.
     prose: bool,
     /// What comes now is an exception.
     except: bool,
-    /// "Everything" or "nothing" was said before the exception.
-    all: bool,
-    nothing: bool,
+    meant: Meant,
     last: String,
     paths: Vec<String>,
     exceptions: Vec<String>,
@@ -72,11 +97,11 @@ impl Named {
             return;
         }
         let bare = word.trim_end_matches(':').trim_end_matches('：');
-        let named = !self.only_spans
+        let named = self.by != By::Spans
             && if self.prose {
                 !self.refers() && is_path_in_prose(trimmed(word))
             } else {
-                is_path(bare) || (self.alone && is_name(bare))
+                is_path(bare) || (self.by == By::OneWord && is_name(bare))
             };
         if named {
             let path = if self.prose { trimmed(word) } else { bare };
@@ -105,9 +130,9 @@ impl Named {
             | ("other", "than") => self.except = true,
             (_, "all" | "everything" | "anything" | "every" | "any" | "所有" | "全部" | "一切") =>
             {
-                self.all = true;
+                self.meant = Meant::All;
             }
-            (_, "nothing" | "none" | "no") => self.nothing = true,
+            (_, "nothing" | "none" | "no") => self.meant = Meant::Nothing,
             _ => {}
         }
     }
@@ -121,7 +146,7 @@ impl Named {
     }
 
     fn path(&mut self, path: &str) {
-        if self.except && !self.nothing {
+        if self.except && self.meant != Meant::Nothing {
             let path = path.strip_prefix('!').unwrap_or(path);
             self.exceptions.push(format!("!{path}"));
         } else {
@@ -130,7 +155,7 @@ impl Named {
     }
 
     fn done(mut self) -> Vec<String> {
-        if self.all && self.paths.is_empty() && !self.exceptions.is_empty() {
+        if self.meant == Meant::All && self.paths.is_empty() && !self.exceptions.is_empty() {
             self.paths.push("**".to_owned());
         }
         self.paths.append(&mut self.exceptions);

@@ -51,6 +51,12 @@ pub struct Contract {
     pub beside: Option<Box<Contract>>,
 }
 
+/// Returns true where the last of the patterns that matches the path, or a directory above it, lists it.
+#[must_use]
+pub fn lists(patterns: &[PathPattern], path: &BStr) -> bool {
+    pattern::decides(patterns, path).is_some()
+}
+
 /// A bullet that is for people only.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Note {

@@ -82,7 +82,7 @@ pub fn judge(facts: &Facts, policy: &Policy) -> Verdict {
         );
         context.insert("risk".to_owned(), policy.context.risk.word().into());
     }
-    if let Some(conflict) = precedence::conflict(&findings) {
+    if let Some(conflict) = precedence::conflict(&findings, &adjustments) {
         context.insert("conflict".to_owned(), conflict);
     }
     Verdict {

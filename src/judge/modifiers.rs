@@ -2,9 +2,10 @@
 //! strictness, session, context, recoverability.
 //!
 //! What is Level 3 by then stays Level 3 through preferences, strictness,
-//! session and context; only evidence in the facts makes it milder: nothing is
-//! lost (settled by the rules), the agent's own file, a safety point that holds
-//! everything.
+//! session and context. Two things make it milder: evidence in the facts
+//! (nothing is lost, which the rules settle; the agent's own file; a safety
+//! point that holds everything), and, for the Contract's bounds alone, a
+//! person's explicit instruction, which comes before the Contract.
 
 use super::actor::Actor;
 use super::facts::{Coverage, Effect, EffectKind, Facts, GitClass, Place, Surface};
@@ -12,6 +13,7 @@ use super::level::Level;
 use super::policy::{Policy, Priority, Recoverable, Risk, Strictness};
 use super::rule::RuleId;
 use super::verdict::{Adjustment, Finding};
+use crate::contract;
 
 /// The machine word of findings about the agent's own files.
 pub(super) const OWN_FILE: &str = "own_file";
@@ -19,12 +21,16 @@ pub(super) const OWN_FILE: &str = "own_file";
 /// The machine word of findings about new files outside the workspace.
 pub(super) const OUTSIDE_CREATED: &str = "outside_created";
 
+/// The modifier by which a person's instruction comes before the Contract.
+pub(super) const INSTRUCTION: &str = "instruction";
+
 /// The modifiers in their order.
-const ORDER: [&str; 6] = [
+const ORDER: [&str; 7] = [
     "actor",
     "preferences",
     "strictness",
     "session",
+    INSTRUCTION,
     "context",
     "recoverability",
 ];
@@ -47,6 +53,7 @@ impl Scene<'_> {
             "session" if self.policy.relaxed_session => {
                 by_strictness(finding.level, Strictness::Relaxed)
             }
+            INSTRUCTION => by_instruction(finding, self.policy),
             "context" => by_context(finding, self),
             "recoverability" => by_recoverability(finding, self),
             _ => finding.level,
@@ -80,6 +87,12 @@ pub(super) fn apply(findings: &mut [Finding], facts: &Facts, policy: &Policy) ->
                 && finding.reason != OWN_FILE
             {
                 finding.hint = format!("undo it: holdpoint rollback {point}");
+            }
+            if by == INSTRUCTION {
+                finding
+                    .harm
+                    .push_str("; a person asked for it in this session");
+                finding.hint = String::from("take the instruction back: holdpoint session strict");
             }
         }
     }
@@ -133,6 +146,19 @@ fn by_strictness(level: Level, strictness: Strictness) -> Level {
         (Strictness::Relaxed, Level::Confirm) => Level::Transparent,
         (Strictness::Relaxed, Level::Transparent) => Level::Autonomous,
         (_, level) => level,
+    }
+}
+
+/// What a person explicitly asked for passes the Contract's bounds with a warning; nothing else does.
+fn by_instruction(finding: &Finding, policy: &Policy) -> Level {
+    let bounds = matches!(
+        finding.rule,
+        RuleId::ContractOutOfScope | RuleId::ContractMustNotChange
+    );
+    if bounds && contract::lists(&policy.instructed, finding.subject.as_ref()) {
+        finding.level.min(Level::Transparent)
+    } else {
+        finding.level
     }
 }
 

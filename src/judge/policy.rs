@@ -2,7 +2,7 @@
 
 use super::level::Level;
 use super::rule::RuleId;
-use crate::contract::Contract;
+use crate::contract::{Contract, PathPattern};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -17,6 +17,8 @@ pub struct Policy {
     pub strictness: Strictness,
     /// A person said "no need to ask" for this session.
     pub relaxed_session: bool,
+    /// Paths that a person explicitly asked to be changed in this session, though the Contract leaves them out.
+    pub instructed: Vec<PathPattern>,
     /// What a proven safety point does to Level 3 discards and deletions.
     pub recoverable: Recoverable,
     /// The task at hand.

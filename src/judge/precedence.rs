@@ -3,8 +3,9 @@
 //! safety > the person's explicit instruction > Contract > timeout protection > efficiency
 
 use super::level::Level;
+use super::modifiers::INSTRUCTION;
 use super::rule::RuleId;
-use super::verdict::Finding;
+use super::verdict::{Adjustment, Finding};
 use serde_json::{Value, json};
 
 /// How much a rule weighs against another; the first wins.
@@ -56,10 +57,10 @@ pub fn precedence(rule: RuleId) -> Precedence {
 /// Describes a conflict for the log: rules of different precedence of which one lets pass what another stops.
 ///
 /// `findings` are sorted, the deciding one first.
-pub(super) fn conflict(findings: &[Finding]) -> Option<Value> {
+pub(super) fn conflict(findings: &[Finding], adjustments: &[Adjustment]) -> Option<Value> {
     let winner = findings.first()?;
     if winner.level < Level::Confirm {
-        return None;
+        return instructed(adjustments);
     }
     let weight = precedence(winner.rule);
     let mut against: Vec<&Finding> = Vec::new();
@@ -88,6 +89,23 @@ pub(super) fn conflict(findings: &[Finding]) -> Option<Value> {
         "rules": rules,
         "winner": winner.rule,
         "why": why(winner, &against),
+    }))
+}
+
+/// Describes how a person's instruction outweighed the Contract.
+fn instructed(adjustments: &[Adjustment]) -> Option<Value> {
+    let step = adjustments.iter().find(|step| step.by == INSTRUCTION)?;
+    Some(json!({
+        "rules": [
+            { "rule": INSTRUCTION, "priority": Precedence::Instruction, "level": step.to },
+            { "rule": step.rule, "priority": precedence(step.rule), "level": step.from },
+        ],
+        "winner": INSTRUCTION,
+        "why": format!(
+            "{} comes before {}",
+            word(Precedence::Instruction),
+            word(precedence(step.rule))
+        ),
     }))
 }
 

@@ -566,6 +566,55 @@ fn a_conflict_names_the_rules_their_priorities_and_the_winner() {
 }
 
 #[test]
+fn a_persons_instruction_comes_before_the_contract_and_never_before_safety() {
+    let mut policy = contract(
+        "## In Scope\n- src/\n## Must-Not-Change\n- src/api/\n## Forbidden Patterns\n- `unwrap()`\n",
+    );
+    policy.instructed = vec![
+        crate::contract::PathPattern::parse("db/", 0).expect("a pattern"),
+        crate::contract::PathPattern::parse("src/api/v2.rs", 0).expect("a pattern"),
+    ];
+    let judged = |op: FileOp, path: &str| {
+        let kind = file(op, Nature::Ordinary, FileState::Clean);
+        judge(&facts(agent(), vec![Effect::new(kind, path)]), &policy)
+    };
+    for (path, expected) in [
+        ("db/schema.sql", Level::Transparent),
+        ("src/api/v2.rs", Level::Transparent),
+        ("src/api/v1.rs", Level::MustAsk),
+        ("docs/x.md", Level::MustAsk),
+    ] {
+        assert_eq!(judged(FileOp::Modify, path).level, expected, "{path}");
+    }
+    let told = judged(FileOp::Modify, "db/schema.sql");
+    assert!(told.reasoning.contains("a person asked for it"));
+    assert_eq!(told.context["conflict"]["winner"], "instruction");
+    assert_eq!(
+        told.context["conflict"]["rules"][1]["rule"],
+        "contract.out-of-scope"
+    );
+    // A deletion is safety's affair, and what is moved out of the frozen is the Contract's.
+    assert_eq!(
+        judged(FileOp::Delete, "db/schema.sql").level,
+        Level::MustAsk
+    );
+    let from = FileOp::Rename {
+        from: "src/api/v1.rs".into(),
+    };
+    assert_eq!(judged(from, "db/v1.rs").level, Level::MustAsk);
+    let line = EffectKind::AddedLine {
+        number: 1,
+        text: "x.unwrap()".into(),
+    };
+    let line = judge(&facts(agent(), vec![Effect::new(line, "db/a.rs")]), &policy);
+    assert_eq!(line.level, Level::MustAsk);
+    policy.context.risk = Risk::High;
+    let kind = file(FileOp::Modify, Nature::Ordinary, FileState::Clean);
+    let risky = judge(&facts(agent(), vec![Effect::new(kind, "db/x")]), &policy);
+    assert_eq!(risky.level, Level::MustAsk);
+}
+
+#[test]
 fn the_situations_of_the_seeds_quick_reference_come_out_as_it_says() {
     use Level::{Confirm as L2, MustAsk as L3, Transparent as L1};
     for (situation, rule, expected) in [

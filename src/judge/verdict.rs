@@ -66,7 +66,7 @@ impl From<Level> for Decision {
 pub struct Adjustment {
     /// Whose level changed.
     pub rule: RuleId,
-    /// Which modifier: `actor`, `preferences`, `strictness`, `session`, `context`, `recoverability`.
+    /// Which modifier: `actor`, `preferences`, `strictness`, `session`, `instruction`, `context`, `recoverability`.
     pub by: String,
     /// Level before.
     pub from: Level,

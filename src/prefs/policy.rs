@@ -46,6 +46,7 @@ pub fn policy(env: &Env, workspace: &Workspace) -> Result<Policy> {
         authority,
         strictness: preferences.global_strictness,
         relaxed_session: session.is_relaxed(),
+        instructed: session.instructed()?,
         recoverable: preferences.recoverable,
         context,
         log_from: preferences.logging.min_level,

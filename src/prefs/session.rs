@@ -3,6 +3,7 @@
 //! A session is this repository until the time a person gave; the record is
 //! sealed, so that nobody but a confirmed person prolongs it.
 
+use crate::contract::PathPattern;
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::judge::RuleId;
 use crate::repo::Workspace;
@@ -25,6 +26,9 @@ pub struct Session {
     pub relaxed_until: Option<Timestamp>,
     /// Rules that need no confirmation until then.
     pub grants: Vec<Grant>,
+    /// Paths that a person asked to be changed though the Contract leaves them out.
+    #[serde(default)]
+    pub instructions: Vec<Instruction>,
 }
 
 /// One rule that needs no confirmation for a while.
@@ -36,6 +40,15 @@ pub struct Grant {
     pub until: Timestamp,
     /// The hold by which it was given.
     pub hold: String,
+}
+
+/// Paths that may change for a while though the Contract leaves them out: a person asked for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Instruction {
+    /// Paths and globs with gitignore semantics, relative to the top of the worktree.
+    pub paths: Vec<String>,
+    /// Until when.
+    pub until: Timestamp,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -60,6 +73,23 @@ impl Session {
             .iter()
             .filter(|grant| grant.until > now)
             .map(|grant| grant.rule)
+            .collect()
+    }
+
+    /// The paths that a person asked to be changed, now.
+    ///
+    /// # Errors
+    /// When one of them is no path pattern.
+    pub fn instructed(&self) -> Result<Vec<PathPattern>> {
+        let now = clock::now();
+        self.instructions
+            .iter()
+            .filter(|instruction| instruction.until > now)
+            .flat_map(|instruction| &instruction.paths)
+            .map(|path| {
+                PathPattern::parse(path, 0)
+                    .map_err(|fault| Error::new(ErrorKind::Usage, fault.what).hint(fault.accepted))
+            })
             .collect()
     }
 }
@@ -110,6 +140,7 @@ pub fn change(
     let mut session = read(env, workspace).unwrap_or_default();
     let now = clock::now();
     session.grants.retain(|grant| grant.until > now);
+    session.instructions.retain(|given| given.until > now);
     edit(&mut session);
     let doing = || "cannot write the session".to_owned();
     let body = serde_json::to_vec(&session).doing(ErrorKind::Internal, doing)?;

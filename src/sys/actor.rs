@@ -433,6 +433,9 @@ mod holder {
         "waveterm",
     ];
 
+    /// Servers that start a session for somebody on another machine.
+    const SSH_SERVERS: &[&str] = &["sshd", "sshd-session", "dropbear"];
+
     /// Parts of the command line of editors whose terminals are written in JavaScript.
     const EDITORS: &[&str] = &[
         ".vscode-server",
@@ -464,7 +467,7 @@ mod holder {
         if !seen {
             hidden(env, own)?;
         }
-        if loops_back(env)
+        if loops_back(env, own)
             && everybody
                 .iter()
                 .filter(|p| is_ours(p))
@@ -656,15 +659,53 @@ mod holder {
         })
     }
 
-    /// Returns true for an ssh session whose client is this machine.
-    fn loops_back(env: &Env) -> bool {
-        env.text("SSH_CONNECTION").is_some_and(|connection| {
-            let mut parts = connection.split_whitespace();
-            let (client, server) = (parts.next(), parts.nth(1));
-            client.is_some_and(|client| {
-                client.starts_with("127.") || client == "::1" || Some(client) == server
+    /// Returns true for an ssh session whose client is this machine, or is kept secret.
+    fn loops_back(env: &Env, own: &Process) -> bool {
+        let above = ancestry::above(env, own);
+        let inherited = || {
+            above.iter().find_map(|process| {
+                let variables = process.environment()?;
+                let (_, value) = variables
+                    .iter()
+                    .find(|(name, _)| name == "SSH_CONNECTION")?;
+                value.to_str().ok().map(str::to_owned)
             })
+        };
+        match env
+            .text("SSH_CONNECTION")
+            .map(str::to_owned)
+            .or_else(inherited)
+        {
+            Some(connection) => is_own_address(&connection),
+            // The server always says where a session comes from; somebody took it away.
+            None => above.iter().any(|process| is(process, SSH_SERVERS)),
+        }
+    }
+
+    /// Reads `CLIENT PORT SERVER PORT`: true where both ends are this machine.
+    fn is_own_address(connection: &str) -> bool {
+        let mut parts = connection.split_whitespace();
+        let (client, server) = (parts.next(), parts.nth(1));
+        client.is_some_and(|client| {
+            client.starts_with("127.") || client == "::1" || Some(client) == server
         })
+    }
+
+    #[cfg(test)]
+    mod tests {
+        #[test]
+        fn a_connection_from_the_machine_to_itself_is_known() {
+            for (connection, own) in [
+                ("127.0.0.1 51000 127.0.0.1 22", true),
+                ("127.0.1.1 51000 10.0.0.5 22", true),
+                ("::1 51000 ::1 22", true),
+                ("10.0.0.5 51000 10.0.0.5 22", true),
+                ("10.0.0.9 51000 10.0.0.5 22", false),
+                ("", false),
+            ] {
+                assert_eq!(super::is_own_address(connection), own, "{connection}");
+            }
+        }
     }
 }
 

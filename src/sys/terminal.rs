@@ -11,6 +11,29 @@ use std::io::{Read as _, Write as _};
 /// Letters of a code, without those that look alike.
 const LETTERS: &[u8] = b"ABCDEFGHJKMNPQRTUVWXYZ2346789";
 
+/// A character as it may be shown.
+///
+/// What is shown may come from a file or a command: an escape in it must not
+/// move the cursor or hide a line, nor a mark of direction or of no width
+/// change what a person reads.
+fn shown(c: char) -> char {
+    let is_hidden = matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{e0000}'..='\u{e007f}'
+    );
+    if is_hidden || (c.is_control() && c != '\n' && c != '\t') {
+        '\u{fffd}'
+    } else {
+        c
+    }
+}
+
 /// Letters in a code.
 const CODE: usize = 5;
 
@@ -60,18 +83,7 @@ impl Terminal {
     }
 
     fn show(&self, text: &str) -> Result<()> {
-        // What is shown may come from a file or a command: an escape in it
-        // must not move the cursor or hide a line.
-        let clean: String = text
-            .chars()
-            .map(|c| {
-                if c.is_control() && c != '\n' && c != '\t' {
-                    '\u{fffd}'
-                } else {
-                    c
-                }
-            })
-            .collect();
+        let clean: String = text.chars().map(shown).collect();
         (&self.file)
             .write_all(clean.as_bytes())
             .doing(ErrorKind::Io, || "cannot write to the terminal".to_owned())

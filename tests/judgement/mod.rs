@@ -5,6 +5,7 @@ mod levels;
 mod log;
 mod persons;
 mod prefs;
+mod situations;
 mod tmux;
 
 use crate::support::Sandbox;

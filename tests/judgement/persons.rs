@@ -249,6 +249,64 @@ fn script_is_refused_as_the_one_who_types() {
     assert!(!scene.taken(&hold));
 }
 
+#[test]
+fn expect_and_its_kin_are_refused_as_those_who_type() {
+    let Ok(found) = Command::new("sh")
+        .args(["-c", "command -v script"])
+        .output()
+    else {
+        return;
+    };
+    let script = String::from_utf8(found.stdout).unwrap();
+    if script.trim().is_empty() {
+        return;
+    }
+    for typist in ["expect", "autoexpect", "unbuffer", "socat", "faketty"] {
+        let scene = Scene::new();
+        let hold = scene.config("Makefile");
+        let program = scene.sandbox.path(typist);
+        fs::copy(script.trim(), &program).unwrap();
+        let mut command = scene.sandbox.command(&program);
+        command.args([
+            "-qec",
+            &format!("{} confirm {}", env!("CARGO_BIN_EXE_holdpoint"), hold.id),
+            "/dev/null",
+        ]);
+        let shown = Terminal::start(command).ends_with(1);
+        assert!(
+            shown.contains(&format!("input is written by {typist}")),
+            "{shown}"
+        );
+        assert!(!scene.taken(&hold));
+    }
+}
+
+#[test]
+fn what_a_timer_started_is_refused_even_at_a_terminal() {
+    let shell = fs::canonicalize("/bin/sh").unwrap();
+    for timer in ["cron", "crond", "atd", "anacron"] {
+        let scene = Scene::new();
+        let hold = scene.config("Makefile");
+        let program = scene.sandbox.path(timer);
+        fs::copy(&shell, &program).unwrap();
+        let mut command = scene.sandbox.command(&program);
+        command.args([
+            "-c",
+            "\"$@\"; exit $?",
+            "sh",
+            env!("CARGO_BIN_EXE_holdpoint"),
+            "confirm",
+            &hold.id,
+        ]);
+        let shown = Terminal::start(command).ends_with(1);
+        assert!(
+            shown.contains(&format!("this was started by {timer}")),
+            "{shown}"
+        );
+        assert!(!scene.taken(&hold));
+    }
+}
+
 /// Python opens a pty of its own and answers for the person.
 const PYTHON_TYPIST: &str = r"
 import os, pty, sys

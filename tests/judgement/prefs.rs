@@ -3,6 +3,8 @@
 use super::at_terminal;
 use crate::support::Sandbox;
 use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
 
 fn settled() -> Sandbox {
     let sandbox = Sandbox::with_files(&[("a", "a\n")]);
@@ -172,6 +174,87 @@ fn a_session_is_relaxed_by_a_person_and_by_nobody_else() {
     sandbox.holdpoint(["session", "strict"]).exits(0);
     let ran = sandbox.holdpoint(["session", "show"]).exits(0);
     assert!(ran.out.contains("Not relaxed"), "{}", ran.out);
+}
+
+/// What the gate answers an agent that would write `content` to `path` with its own tool.
+fn written(sandbox: &Sandbox, path: &str, content: &str) -> String {
+    let call = serde_json::json!({
+        "session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Write",
+        "cwd": sandbox.work(),
+        "tool_input": { "file_path": sandbox.work().join(path), "content": content },
+    });
+    let mut child = sandbox
+        .command(env!("CARGO_BIN_EXE_holdpoint-hook"))
+        .args(["agent", "claude"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(call.to_string().as_bytes()).unwrap();
+    drop(stdin);
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn an_instruction_is_a_persons_and_passes_the_contract_with_a_word() {
+    let sandbox = settled();
+    sandbox.write(".ccg/contract.md", "## In Scope\n- src/\n");
+    sandbox.holdpoint(["contract", "check", "db/a.sql"]);
+    let held = written(&sandbox, "db/a.sql", "select 1;\n");
+    assert!(held.contains("contract.out-of-scope"), "{held}");
+    sandbox
+        .holdpoint(["session", "instruct", "../elsewhere"])
+        .exits(2);
+    sandbox.holdpoint(["session", "instruct", "db/"]).exits(1);
+    let mut terminal = at_terminal(&sandbox, &["session", "instruct", "db/", "--for", "30m"]);
+    terminal.types_code();
+    terminal.ends_with(0);
+    let told = written(&sandbox, "db/a.sql", "select 1;\n");
+    assert!(
+        !told.contains("deny") && told.contains("a person asked for it"),
+        "{told}"
+    );
+    assert!(written(&sandbox, "docs/a.md", "x\n").contains("contract.out-of-scope"));
+    let shown = sandbox.holdpoint(["session", "show"]).exits(0);
+    assert!(shown.out.contains("db/ may change until"), "{}", shown.out);
+    let log = sandbox.holdpoint(["log", "--json", "-n", "0"]).exits(0);
+    assert!(log.out.contains("explicit_instruction"), "{}", log.out);
+    assert!(
+        log.out.contains("\"winner\":\"instruction\""),
+        "{}",
+        log.out
+    );
+    sandbox.holdpoint(["session", "strict"]).exits(0);
+    assert!(written(&sandbox, "db/a.sql", "select 2;\n").contains("contract.out-of-scope"));
+}
+
+#[test]
+fn a_contract_is_compared_with_the_confirmed_one_and_not_with_the_file() {
+    let sandbox = settled();
+    let narrow = "## In Scope\n- src/\n";
+    let wide = "## In Scope\n- src/\n- db/\n";
+    sandbox.write(".ccg/contract.md", narrow);
+    let mut terminal = at_terminal(&sandbox, &["contract", "confirm"]);
+    terminal.sees("[y/N]");
+    terminal.types("y");
+    terminal.ends_with(0);
+    // Somebody widened the file behind the gate's back; writing the same again is no smaller step.
+    sandbox.write(".ccg/contract.md", wide);
+    let held = written(&sandbox, ".ccg/contract.md", &format!("{wide}- docs/\n"));
+    assert!(
+        held.contains("contract.scope") && held.contains("db/"),
+        "{held}"
+    );
+    let told = written(&sandbox, ".ccg/contract.md", narrow);
+    assert!(!told.contains("deny"), "{told}");
+    let told = written(&sandbox, ".ccg/contract.md", "## In Scope\n- src/a.rs\n");
+    assert!(!told.contains("deny"), "{told}");
+    let held = written(&sandbox, ".ccg/contract.md", "");
+    assert!(
+        held.contains("deny") && held.contains("contract.scope"),
+        "{held}"
+    );
 }
 
 #[test]

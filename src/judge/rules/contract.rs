@@ -105,6 +105,7 @@ fn placed(effect: &Effect, path: &bstr::BString, policy: &Policy) -> Option<Find
                 effect,
                 format!("{path} is outside the Contract: {why}"),
             )
+            .about(path)
             .with_hint("fix the code: change only what is in scope; where the scope itself is wrong, a person widens it: holdpoint contract confirm"),
         ),
         Placement::Frozen { by } => Some(
@@ -114,6 +115,7 @@ fn placed(effect: &Effect, path: &bstr::BString, policy: &Policy) -> Option<Find
                 effect,
                 format!("{path} must not change: the Contract freezes {by}"),
             )
+            .about(path)
             .with_hint("fix the code: leave it as it is; where the Contract is wrong, a person changes it: holdpoint contract confirm"),
         ),
     }

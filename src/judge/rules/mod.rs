@@ -47,6 +47,12 @@ impl Finding {
         self
     }
 
+    /// Says what it is about, where that is not the effect's own subject.
+    fn about(mut self, subject: &bstr::BString) -> Self {
+        self.subject.clone_from(subject);
+        self
+    }
+
     /// Sets another level than the matrix's, where evidence asks for it.
     fn at(mut self, level: super::Level) -> Self {
         self.level = level;

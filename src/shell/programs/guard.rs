@@ -1,6 +1,7 @@
 //! Attempts to weaken or avoid the guard itself, whatever program makes them.
 
-use crate::judge::Level;
+use super::git::{Act, GitDeed, Place};
+use crate::judge::{GitClass, Level};
 use crate::shell::arg::Arg;
 use crate::shell::deed::DeedKind;
 use crate::shell::walk::{Call, Walk};
@@ -9,7 +10,11 @@ use bstr::{BString, ByteSlice as _};
 /// Looks at one command for tampering.
 pub(super) fn look(walk: &mut Walk<'_>, call: &Call<'_>) {
     let why = match call.name {
-        "holdpoint" | "holdpoint-hook" | "holdpoint-run" => own_verbs(call),
+        "holdpoint" | "holdpoint-hook" | "holdpoint-run" if asks(call) => None,
+        "holdpoint" | "holdpoint-hook" | "holdpoint-run" => {
+            points(walk, call);
+            own_verbs(call)
+        }
         "pkill" | "killall" | "skill" | "taskkill" => call
             .args
             .iter()
@@ -63,6 +68,41 @@ pub(super) fn variable(walk: &mut Walk<'_>, name: &BString, value: &Arg) {
     }
 }
 
+/// Returns true for a command that only tells about itself.
+fn asks(call: &Call<'_>) -> bool {
+    call.args
+        .iter()
+        .any(|arg| matches!(arg.word(), "--help" | "-h" | "--version" | "-V"))
+}
+
+/// Notes what a command of Holdpoint's does to the workspace: a point is taken, or one is put back.
+fn points(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let said = |option: &str| call.args.iter().any(|arg| arg.word() == option);
+    let (class, why) = match call.args.iter().find(|arg| !arg.is_option()).map(Arg::word) {
+        Some("save") => (GitClass::SafetyPoint, "a safety point is taken"),
+        // Its own point holds what it replaces; moved branches are told as history.
+        Some("rollback") if said("--refs") => (
+            GitClass::History,
+            "branches go back to a safety point; one is taken before, so that --undo leads back",
+        ),
+        Some("rollback") if !said("--dry-run") => (
+            GitClass::Discard,
+            "files go back to a safety point; one is taken before, so that --undo leads back",
+        ),
+        _ => return,
+    };
+    let act = Act::Tells {
+        class,
+        why: why.to_owned(),
+    };
+    let repo = Place {
+        dir: walk.scope.dir.clone(),
+        git_dir: None,
+        work_tree: None,
+    };
+    walk.note(DeedKind::Git(Box::new(GitDeed { repo, act })));
+}
+
 /// Holdpoint's own verbs that only a person may use.
 fn own_verbs(call: &Call<'_>) -> Option<String> {
     let words: Vec<&str> = call
@@ -71,13 +111,6 @@ fn own_verbs(call: &Call<'_>) -> Option<String> {
         .filter(|arg| !arg.is_option())
         .map(Arg::word)
         .collect();
-    let asks = call
-        .args
-        .iter()
-        .any(|arg| matches!(arg.word(), "--help" | "-h" | "--version" | "-V"));
-    if asks {
-        return None;
-    }
     let acts = match words.as_slice() {
         ["confirm" | "deny" | "uninstall", ..] => true,
         ["prefs", "set", ..] => true,
