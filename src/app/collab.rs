@@ -261,6 +261,9 @@ fn note(done: &Done) {
         text.push_str(reason);
     }
     out::note(text);
+    if let Some(impact) = &snapshot.impact {
+        out::note(format!("  impact: {impact}"));
+    }
     if let Some(code) = snapshot.error_code {
         out::note(format!("  {code}: {}", code.advice()));
     }

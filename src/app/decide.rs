@@ -9,6 +9,7 @@ use crate::decisions::{
 };
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
+use crate::judge::RuleId;
 use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::{files, out};
@@ -135,6 +136,9 @@ struct Answer<'r> {
     action_type: Option<&'static str>,
     valid: bool,
     event: &'static str,
+    next: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asks: Option<Asks>,
     errors: &'r [Fault],
     #[serde(skip_serializing_if = "is_zero")]
     more_errors: usize,
@@ -144,6 +148,22 @@ struct Answer<'r> {
     changes: &'r [Change],
     #[serde(skip_serializing_if = "Option::is_none")]
     corrected: Option<serde_json::Value>,
+}
+
+/// Under which rule a decision asks for a person.
+#[derive(Clone, Copy, Serialize)]
+struct Asks {
+    rule: RuleId,
+    level: u8,
+}
+
+impl Asks {
+    fn of(report: &Report) -> Option<Self> {
+        report.asks.map(|rule| Self {
+            rule,
+            level: rule.rule().level.number(),
+        })
+    }
 }
 
 #[expect(
@@ -221,7 +241,7 @@ fn judge(
     };
     if correct
         && !judged.report.is_valid()
-        && text.trim_ascii().len() <= MAX_BYTES
+        && decisions::wire(text).len() <= MAX_BYTES
         && let Ok(mut read) = json::read(text)
     {
         let (changes, report) = decisions::correct(&mut read, known, expected);
@@ -265,6 +285,8 @@ impl Reply {
                 action_type: judged.report.kind.map(DecisionType::word),
                 valid: judged.report.is_valid(),
                 event: event(&judged.report),
+                next: decisions::next(&judged.report),
+                asks: Asks::of(&judged.report),
                 errors: &judged.report.faults,
                 more_errors: judged.report.more,
                 unchecked: &judged.report.unchecked,
@@ -349,6 +371,25 @@ fn worded(form: Form, index: usize, document: &Document, judged: &Judged) -> Str
     }
     if report.more > 0 {
         let _ = writeln!(text, "  and {} more", report.more);
+    }
+    if let Some(asks) = Asks::of(report) {
+        let _ = writeln!(
+            text,
+            "  asks a person: {} (level {}, {})",
+            asks.rule.rule().when,
+            asks.level,
+            asks.rule
+        );
+    }
+    if !report.is_valid() {
+        let _ = writeln!(
+            text,
+            "  next: {}",
+            match decisions::next(report) {
+                "replan_workflow" => "plan the workflow anew (replan_workflow)",
+                _ => "put it right and send it again; --correct repairs what can be repaired",
+            }
+        );
     }
     for note in &report.unchecked {
         let _ = writeln!(

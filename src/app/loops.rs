@@ -1,11 +1,14 @@
 //! `holdpoint loop`: repeats an agent command with gates at every iteration.
 
+mod screen;
+
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
 use crate::loops::action::Turn;
+use crate::loops::limit;
 use crate::loops::runner::{self, Lead, Outcome, Runner};
-use crate::loops::state::{Derived, LoopState, SkillState, Status, derived};
-use crate::loops::store::{Loaded, Record, Repaired, Store, VERSION};
+use crate::loops::state::{LoopState, Status, derived};
+use crate::loops::store::{self, Loaded, Record, Repaired, Store, VERSION};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::{clock, out};
@@ -13,12 +16,7 @@ use bstr::BString;
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::IsTerminal as _;
 use std::os::unix::ffi::OsStringExt as _;
-use std::time::Duration;
-
-/// How often `status --watch` looks.
-const LOOK: Duration = Duration::from_millis(250);
 
 /// Arguments of `holdpoint loop`.
 #[derive(Debug, clap::Args)]
@@ -39,7 +37,7 @@ enum Command {
     /// Pauses a loop before its next action.
     Pause(OneArgs),
     /// Lets a paused loop go on; `loop run` takes it up.
-    Resume(OneArgs),
+    Resume(ResumeArgs),
     /// Stops a loop for good, before its next action.
     Stop(StopArgs),
     /// Lists the loops.
@@ -77,7 +75,7 @@ struct CreateArgs {
 struct RunArgs {
     /// The loop.
     id: String,
-    /// Raises or lowers the most iterations.
+    /// Sets the most iterations; lets a loop go on that has used up its own.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_iterations: Option<u64>,
     /// Does not pass on what the command prints.
@@ -113,6 +111,18 @@ struct OneArgs {
 }
 
 #[derive(Debug, clap::Args)]
+struct ResumeArgs {
+    /// The loop.
+    id: String,
+    /// Sets the most iterations; lets a loop go on that has used up its own.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_iterations: Option<u64>,
+    /// Prints the state as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
 struct StopArgs {
     /// The loop.
     id: String,
@@ -138,10 +148,10 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     match &args.command {
         Command::Create(args) => create(env, &store, args),
         Command::Run(args) => lead(env, &workspace, store, args),
-        Command::Status(args) if args.watch => watch(&store, &args.id),
+        Command::Status(args) if args.watch => screen::watch(&store, &args.id),
         Command::Status(args) => status(&store, args),
-        Command::Pause(args) => turn(&store, args, Turn::Pause, "pause"),
-        Command::Resume(args) => turn(&store, args, Turn::Resume, "resume"),
+        Command::Pause(args) => pause(&store, args),
+        Command::Resume(args) => resume(&store, args),
         Command::Stop(args) => stop(&store, args),
         Command::List(args) => list(&store, args),
         Command::Rebuild(args) => rebuild(&store, args),
@@ -237,10 +247,7 @@ fn lead(env: &Env, workspace: &Workspace, store: Store, args: &RunArgs) -> Resul
     let shown = store.clone();
     let lead = Lead::take(env, workspace, store, &args.id, args.quiet || args.json)?;
     if let Some(most) = args.max_iterations {
-        shown.update(&args.id, |state| {
-            state.max_iterations = most;
-            Ok(())
-        })?;
+        shown.update(&args.id, |state| set_limit(state, most))?;
     }
     let outcome = lead.run()?;
     if args.json {
@@ -275,15 +282,55 @@ fn lead(env: &Env, workspace: &Workspace, store: Store, args: &RunArgs) -> Resul
         }
         Outcome::Failed(why) => {
             out::note(format!("holdpoint: loop {} failed: {why}", args.id));
+            let state = shown.load(&args.id)?.state;
+            if limit::gave_up(&state) {
+                out::note(format!("  let it go on: {}", more(&state)));
+            }
             ExitStatus::GuardedFailed
         }
     })
 }
 
-fn turn(store: &Store, args: &OneArgs, event: Turn, what: &str) -> Result<ExitStatus> {
-    let loaded = store.update(&args.id, |state| runner::turn(state, event, what))?;
+fn pause(store: &Store, args: &OneArgs) -> Result<ExitStatus> {
+    let loaded = store.update(&args.id, |state| runner::turn(state, Turn::Pause, "pause"))?;
     runner::tell_repair(&args.id, loaded.repaired.as_ref());
     told(store, &args.id, &loaded, args.json)
+}
+
+fn resume(store: &Store, args: &ResumeArgs) -> Result<ExitStatus> {
+    let loaded = store.update(&args.id, |state| {
+        if let Some(most) = args.max_iterations {
+            set_limit(state, most)?;
+        }
+        if limit::gave_up(state) {
+            return Err(store::no_turn(&state.loop_id, state.status, "resume")
+                .because(state.failure_reason.clone().unwrap_or_default())
+                .hint(format!("let it go on: {}", more(state))));
+        }
+        runner::turn(state, Turn::Resume, "resume")
+    })?;
+    runner::tell_repair(&args.id, loaded.repaired.as_ref());
+    told(store, &args.id, &loaded, args.json)
+}
+
+/// Sets the most iterations.
+fn set_limit(state: &mut LoopState, most: u64) -> Result<()> {
+    limit::set(state, most).map_err(|done| {
+        Error::new(
+            ErrorKind::Usage,
+            format!("cannot go on with {most} iterations: {done} are done already"),
+        )
+        .hint(format!("give more: {}", more(state)))
+    })
+}
+
+/// What to type to give a loop twice the iterations it had.
+fn more(state: &LoopState) -> String {
+    format!(
+        "holdpoint loop run {} --max-iterations {}",
+        state.loop_id,
+        state.current_iteration.max(state.max_iterations) * 2
+    )
 }
 
 fn stop(store: &Store, args: &StopArgs) -> Result<ExitStatus> {
@@ -383,7 +430,7 @@ fn list(store: &Store, args: &ListArgs) -> Result<ExitStatus> {
                 derived(state).overall_progress,
                 state.current_iteration,
                 state.max_iterations,
-                state.title
+                screen::first_line(&state.title)
             )),
             Err(wrong) => out::line(format!("{}  damaged: {}", listed.id, wrong.join("; "))),
         }
@@ -398,7 +445,7 @@ fn status(store: &Store, args: &StatusArgs) -> Result<ExitStatus> {
     if args.json {
         return print(&described(&loaded.state, runner.as_ref()));
     }
-    out::line(screen(&loaded.state, runner.as_ref()));
+    out::line(screen::screen(&loaded.state, runner.as_ref()));
     Ok(ExitStatus::Passed)
 }
 
@@ -410,129 +457,4 @@ fn described(state: &LoopState, runner: Option<&Runner>) -> Value {
         object.insert("runner".to_owned(), json!(runner));
     }
     value
-}
-
-fn watch(store: &Store, id: &str) -> Result<ExitStatus> {
-    let terminal = std::io::stdout().is_terminal();
-    let mut shown = String::new();
-    loop {
-        let loaded = store.load(id)?;
-        runner::tell_repair(id, loaded.repaired.as_ref());
-        let runner = runner::who(store, id)?;
-        let text = screen(&loaded.state, runner.as_ref());
-        if text != shown {
-            let back = if terminal && !shown.is_empty() {
-                // Up to the first line of what was shown, and clear from there.
-                format!("\x1b[{}A\x1b[J", shown.lines().count())
-            } else {
-                String::new()
-            };
-            out::raw(format!("{back}{text}\n").as_bytes());
-            shown = text;
-        }
-        if matches!(loaded.state.status, Status::Completed | Status::Failed) && runner.is_none() {
-            return Ok(ExitStatus::Passed);
-        }
-        std::thread::sleep(LOOK);
-    }
-}
-
-/// A loop on one screen.
-fn screen(state: &LoopState, runner: Option<&Runner>) -> String {
-    let Derived {
-        develop_progress,
-        debug_completed,
-        validation_passed,
-        overall_progress,
-        ..
-    } = derived(state);
-    let empty = SkillState::new(crate::loops::state::Mode::Auto);
-    let skill = state.skill_state.as_ref().unwrap_or(&empty);
-    let mut text = format!(
-        "{}  {}\n  {}, iteration {} of {}",
-        state.loop_id, state.title, state.status, state.current_iteration, state.max_iterations
-    );
-    if let Some(action) = &skill.current_action {
-        let _ = write!(text, ", {action}");
-    }
-    if let Some(runner) = runner {
-        let _ = write!(
-            text,
-            "; run by process {} since {}",
-            runner.pid, runner.since
-        );
-    }
-    if let Some(reason) = &state.failure_reason {
-        let _ = write!(text, "; {reason}");
-    }
-    let _ = write!(
-        text,
-        "\n  overall   {} {overall_progress:3.0}%\n  develop   {} {develop_progress:3.0}%  {} of {} tasks",
-        bar(overall_progress),
-        bar(develop_progress),
-        skill.develop.completed,
-        skill.develop.total,
-    );
-    let _ = write!(
-        text,
-        "\n  debug     {} hypotheses, {} analyses{}",
-        skill.debug.hypotheses_count,
-        skill.debug.iteration,
-        if debug_completed {
-            ", one confirmed"
-        } else {
-            ""
-        }
-    );
-    let _ = write!(
-        text,
-        "\n  validate  {}, {}% of the tests pass, {}% covered",
-        if validation_passed {
-            "passed"
-        } else {
-            "not passed"
-        },
-        skill.validate.pass_rate,
-        skill.validate.coverage
-    );
-    if let Some(id) = &skill.develop.current_task {
-        let what = skill
-            .develop
-            .tasks
-            .iter()
-            .find(|task| &task.id == id)
-            .map_or("", |task| task.description.as_str());
-        let _ = write!(text, "\n  task      {id} {}", first_line(what));
-    }
-    if let Some(bug) = &skill.debug.active_bug {
-        let _ = write!(text, "\n  bug       {}", first_line(bug));
-    }
-    if let Some(error) = skill.errors.last() {
-        let _ = write!(
-            text,
-            "\n  last error ({}, {}): {}",
-            error.action,
-            error.timestamp,
-            first_line(&error.message)
-        );
-    }
-    text
-}
-
-fn bar(percent: f64) -> String {
-    let filled = (1..=20)
-        .filter(|step| f64::from(*step) * 5.0 <= percent + 0.01)
-        .count();
-    format!("[{}{}]", "#".repeat(filled), ".".repeat(20 - filled))
-}
-
-/// The first line of a text, without what a terminal would act on, cut to fit.
-fn first_line(text: &str) -> String {
-    text.lines()
-        .next()
-        .unwrap_or_default()
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(100)
-        .collect()
 }

@@ -304,6 +304,7 @@ impl Repair<'_> {
             (Kind::NodeConfig { .. }, Json::Object(config)) => {
                 if let Some(kind) = node_type {
                     self.shape(shapes::config(kind), config, at);
+                    self.shape(&shapes::TIMES, config, at);
                 }
             }
             (Kind::Updates, Json::Object(updates)) => {
@@ -329,6 +330,7 @@ impl Repair<'_> {
                 Target::Config => {
                     if let Json::Object(config) = value {
                         self.shape(&shapes::RULED_CONFIG, config, &here);
+                        self.shape(&shapes::TIMES, config, &here);
                     }
                 }
                 Target::Free | Target::Unknown => {}

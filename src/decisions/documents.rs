@@ -51,13 +51,13 @@ pub fn split(bytes: &[u8]) -> Documents<'_> {
         None => (Form::Lines, bytes.len()),
         Some(b'[') => (Form::Array, json::skip_space(bytes, first + 1)),
         Some(_) if is_lines(bytes, first) => (Form::Lines, start),
-        Some(_) => (Form::One, first),
+        Some(_) => (Form::One, start),
     };
     let mut documents = Documents {
         bytes,
         form,
         at,
-        line: 1 + newlines(bytes, at),
+        line: 1 + newlines(bytes, if form == Form::One { first } else { at }),
         done: false,
     };
     if form == Form::Array && bytes.get(at) == Some(&b']') {
@@ -111,9 +111,11 @@ impl Documents<'_> {
         }
         let start = self.at;
         let end = item_end(self.bytes, start);
+        let item = self.bytes.get(start..end).unwrap_or_default();
         let document = Document {
             line: self.line,
-            span: start..end,
+            // White space around an item is the array's, not the item's.
+            span: start..start + item.trim_ascii_end().len(),
             flaw: None,
         };
         match self.bytes.get(end) {

@@ -1,7 +1,6 @@
 //! The rules that no table expresses: graphs, dangers, limits, names that have to exist.
 
 use super::danger::{self, Scope};
-use super::fields::Kind;
 use super::graph;
 use super::json::quoted;
 use super::kind::{DecisionType, NodeType};
@@ -346,15 +345,15 @@ impl<'k> Check<'_, 'k> {
     /// A node, an edge or a set of changes that a new plan could hold.
     fn suggested(&mut self, part: &Object<'_>, at: &At<'_>) {
         if let Some(config) = part.get("config").and_then(Json::as_object) {
-            if let Some(Json::Number(seconds)) = config.get("timeout") {
-                self.kind(
-                    shapes::RULED_CONFIG
-                        .field("timeout")
-                        .map_or(Kind::Any, |field| field.kind),
-                    &Json::Number(*seconds),
-                    config,
-                    &at.key("config").key("timeout"),
-                );
+            let here = at.key("config");
+            for field in shapes::RULED_CONFIG
+                .field("timeout")
+                .into_iter()
+                .chain(shapes::TIMES.fields)
+            {
+                if let Some(time @ Json::Number(_)) = config.get(field.name) {
+                    self.kind(field.kind, time, config, &here.key(field.name));
+                }
             }
             let type_field = if part.get("node_type").is_some() {
                 "node_type"

@@ -9,6 +9,7 @@
 //!
 //! Source: the seed document `decision_payload_mapping`.
 
+mod asks;
 mod correct;
 mod danger;
 pub mod documents;
@@ -28,6 +29,7 @@ mod shapes;
 mod tree;
 mod validate;
 
+pub use asks::next;
 pub use correct::{Change, ChangeKind, correct};
 pub use envelope::{Envelope, open};
 pub use kind::{DecisionType, Intent, NodeType};
@@ -36,7 +38,7 @@ pub use report::{Code, Fault, Report, Unchecked};
 pub use schema::{schema, schema_of_all};
 pub use shapes::{MAX_BYTES, MAX_NODE_SECONDS, MAX_NODES};
 pub use tree::{Json, Number, Object};
-pub use validate::{Expected, unreadable, validate, validate_text};
+pub use validate::{Expected, unreadable, validate, validate_text, wire};
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! Names that text may have: field names, update paths, HTTP methods, and what counts as blank.
 
 use super::fields::{Field, Shape};
-use super::shapes::{FREE_CONFIG, NODE_FIELDS, RULED_CONFIG};
+use super::shapes::{FREE_CONFIG, NODE_FIELDS, RULED_CONFIG, TIMES};
 
 /// HTTP's methods.
 pub(super) const METHODS: &[&str] = &[
@@ -61,7 +61,7 @@ pub(super) fn target(name: &str) -> Target {
 }
 
 fn config_field(name: &str) -> Target {
-    if let Some(field) = RULED_CONFIG.field(name) {
+    if let Some(field) = RULED_CONFIG.field(name).or_else(|| TIMES.field(name)) {
         return Target::Ruled(field);
     }
     let (head, tail) = name.split_once('.').unwrap_or((name, ""));

@@ -2,6 +2,7 @@
 
 use super::kind::DecisionType;
 use super::pointer::At;
+use crate::judge::RuleId;
 use serde::Serialize;
 
 /// Faults listed for one decision; beyond it they are only counted.
@@ -112,6 +113,8 @@ pub struct Report {
     pub more: usize,
     /// What could not be checked for want of a list of what exists.
     pub unchecked: Vec<Unchecked>,
+    /// The rule under which the decision asks for a person, where it does.
+    pub asks: Option<RuleId>,
 }
 
 impl Report {

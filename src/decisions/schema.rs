@@ -6,7 +6,9 @@
 use super::fields::{Bound, Default as Fill, Field, Kind, Need, Others, Range, Shape, Tie};
 use super::kind::{DecisionType, NodeType};
 use super::names::METHODS;
-use super::shapes::{self, FAILED_WORDS, FAILURE_KEYS, FREE_CONFIG, NODE_FIELDS, RULED_CONFIG};
+use super::shapes::{
+    self, FAILED_WORDS, FAILURE_KEYS, FREE_CONFIG, NODE_FIELDS, RULED_CONFIG, TIMES,
+};
 use serde_json::{Map, Value, json};
 
 /// Text with a character that is not Unicode white space, as `char::is_whitespace` counts it.
@@ -118,16 +120,16 @@ fn of_shape(shape: &Shape, kind: Option<DecisionType>) -> Map<String, Value> {
 
 /// Parts of a plan by free names: of a node among them only the time limit is bound to a range.
 fn suggested_changes() -> Value {
-    let timeout = RULED_CONFIG
+    let times: Map<String, Value> = RULED_CONFIG
         .field("timeout")
-        .map_or_else(|| json!({}), of_field);
-    let part = json!({
-        "properties": {
-            "config": {
-                "properties": { "timeout": { "if": { "type": "number" }, "then": timeout } },
-            },
-        },
-    });
+        .into_iter()
+        .chain(TIMES.fields)
+        .map(|field| {
+            let limit = json!({ "if": { "type": "number" }, "then": of_field(field) });
+            (field.name.to_owned(), limit)
+        })
+        .collect();
+    let part = json!({ "properties": { "config": { "properties": times } } });
     let mut each = part.clone();
     if let Value::Object(each) = &mut each {
         each.insert("items".to_owned(), part);
@@ -154,7 +156,7 @@ fn configs(name: &str, beside: &str) -> Vec<Value> {
     NodeType::ALL
         .iter()
         .map(|kind| {
-            let config = Value::Object(of_shape(shapes::config(*kind), None));
+            let config = timed(of_shape(shapes::config(*kind), None));
             json!({
                 "if": {
                     "properties": { beside: { "const": kind.word() } },
@@ -164,6 +166,20 @@ fn configs(name: &str, beside: &str) -> Vec<Value> {
             })
         })
         .collect()
+}
+
+/// A configuration's schema with the other names for its time limit.
+fn timed(mut config: Map<String, Value>) -> Value {
+    if let Some(properties) = config
+        .entry("properties")
+        .or_insert_with(|| json!({}))
+        .as_object_mut()
+    {
+        for field in TIMES.fields {
+            properties.insert(field.name.to_owned(), of_field(field));
+        }
+    }
+    Value::Object(config)
 }
 
 fn of_tie(tie: &Tie) -> Value {
@@ -187,7 +203,9 @@ fn of_tie(tie: &Tie) -> Value {
         Tie::TellsOfFailure => {
             let told = |key: &str| {
                 json!({
-                    "properties": { key: { "not": { "type": "null" } } },
+                    "properties": {
+                        key: { "not": { "enum": [null, false, 0, [], {}] }, "pattern": FILLED },
+                    },
                     "required": [key],
                 })
             };
@@ -289,17 +307,14 @@ fn method_pattern() -> String {
 /// New values by name: `timeout`, `config.timeout`, `config.headers.accept`, `config`.
 fn of_updates(others: Others) -> Value {
     let mut properties = Map::new();
-    for field in RULED_CONFIG.fields {
+    for field in RULED_CONFIG.fields.iter().chain(TIMES.fields) {
         properties.insert(field.name.to_owned(), of_field(field));
         properties.insert(format!("config.{}", field.name), of_field(field));
     }
     for field in NODE_FIELDS.fields {
         properties.insert(field.name.to_owned(), of_field(field));
     }
-    properties.insert(
-        "config".to_owned(),
-        Value::Object(of_shape(&RULED_CONFIG, None)),
-    );
+    properties.insert("config".to_owned(), timed(of_shape(&RULED_CONFIG, None)));
     let mut schema = Map::new();
     schema.insert("type".to_owned(), json!("object"));
     schema.insert("properties".to_owned(), Value::Object(properties));
@@ -317,6 +332,7 @@ fn update_pattern() -> String {
     let config: Vec<&str> = RULED_CONFIG
         .fields
         .iter()
+        .chain(TIMES.fields)
         .map(|field| field.name)
         .chain(FREE_CONFIG.iter().copied())
         .collect();

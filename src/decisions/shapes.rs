@@ -16,6 +16,7 @@ pub const MAX_BYTES: usize = 1024 * 1024;
 
 const UNIT: Range = Range::of(0.0, 1.0);
 const SECONDS: Kind = Kind::Number(Range::above_zero(Some(MAX_NODE_SECONDS)));
+const MILLISECONDS: Kind = Kind::Number(Range::above_zero(Some(MAX_NODE_SECONDS * 1000.0)));
 
 /// The members of an execution context that tell of a failure.
 ///
@@ -34,7 +35,8 @@ pub(super) const FAILURE_KEYS: &[&str] = &[
 ];
 
 /// The words by which a node's output says that it failed.
-pub(super) const FAILED_WORDS: &[&str] = &["failed", "error", "timeout"];
+pub(super) const FAILED_WORDS: &[&str] =
+    &["failed", "error", "timeout", "FAILED", "ERROR", "TIMEOUT"];
 
 const ACTION_TYPE: Field = needed("action_type", Kind::Filled);
 
@@ -342,6 +344,22 @@ static DATABASE: Shape = open(
 );
 
 static PLAIN: Shape = open(&[optional("timeout", SECONDS)], &[]);
+
+/// Other names by which a configuration of any type says how long its node may take.
+pub(super) static TIMES: Shape = open(
+    &[
+        optional("timeout_seconds", SECONDS),
+        optional("timeout_secs", SECONDS),
+        optional("timeout_sec", SECONDS),
+        optional("timeout_s", SECONDS),
+        optional("execution_timeout", SECONDS),
+        optional("max_execution_time", SECONDS),
+        optional("timeout_ms", MILLISECONDS),
+        optional("timeout_millis", MILLISECONDS),
+        optional("timeoutMs", MILLISECONDS),
+    ],
+    &[],
+);
 
 /// Fields of configurations whose values have rules, whatever the node's type.
 ///

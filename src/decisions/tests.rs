@@ -269,7 +269,8 @@ fn the_size_is_that_of_the_bytes_as_they_came() {
     assert_eq!(exact.len(), MAX_BYTES);
     let judge = |text: &str| validate_text(text.as_bytes(), &Known::default(), Expected::default());
     assert!(judge(&exact).is_valid());
-    assert!(judge(&format!("\n {exact} \n")).is_valid());
+    assert!(judge(&format!("{exact}\r\n")).is_valid());
+    assert_eq!(judge(&format!("{exact} ")).faults[0].code, Code::LimitBytes);
     let over = exact.replacen(':', ": ", 1);
     assert_eq!(judge(&over).faults[0].code, Code::LimitBytes);
 }
@@ -495,6 +496,7 @@ fn replacement() -> impl Strategy<Value = Value> {
             Just(json!("é1")),
             Just(json!("1a")),
             Just(json!("failed")),
+            Just(json!("TIMEOUT")),
             Just(json!("line\nbreak")),
         ],
         Just(json!([])),
@@ -504,6 +506,8 @@ fn replacement() -> impl Strategy<Value = Value> {
         Just(json!({"a": {"status": "failed"}})),
         Just(json!({"a": {"error": 1}, "b": 2})),
         Just(json!({"timeout": 400})),
+        Just(json!({"timeout_ms": 300_001, "timeout_s": 300})),
+        Just(json!({"a": {"error": ""}, "b": {"status": "FAILED"}})),
         Just(json!({"config.timeout": 4, "config": {"url": ""}})),
     ]
 }
@@ -512,6 +516,10 @@ fn replacement() -> impl Strategy<Value = Value> {
 const NAMES: &[&str] = &[
     "extra",
     "timeout",
+    "timeout_ms",
+    "timeout_seconds",
+    "config.timeoutMs",
+    "errors",
     "config",
     "config.timeout",
     "config.headers.x",

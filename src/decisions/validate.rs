@@ -1,5 +1,6 @@
 //! Holds a payload against the tables; `meaning` holds it against the rest.
 
+use super::asks;
 use super::envelope::{self, Envelope};
 use super::fields::{Field, Kind, Need, Others, Shape, Tie};
 use super::json::{self, Flaw, FlawKind, quoted};
@@ -22,13 +23,13 @@ pub struct Expected {
 
 /// Validates one decision from its text: everything wrong, all at once.
 ///
-/// The size is measured on the bytes as they came, without white space around them.
+/// The size is measured on the bytes as they came, the one line ending at their end left out.
 #[must_use]
 pub fn validate_text(bytes: &[u8], known: &Known, expected: Expected) -> Report {
     let mut report = Report::default();
-    let wire = bytes.trim_ascii();
-    if wire.len() > MAX_BYTES {
-        report.fault(Code::LimitBytes, &At::ROOT, too_long(wire.len()));
+    let length = wire(bytes).len();
+    if length > MAX_BYTES {
+        report.fault(Code::LimitBytes, &At::ROOT, too_long(length));
         return report;
     }
     match json::read(bytes) {
@@ -57,6 +58,13 @@ pub fn validate(value: &Json<'_>, known: &Known, expected: Expected) -> Report {
     let mut report = Report::default();
     validate_into(&mut report, value, known, expected);
     report
+}
+
+/// A decision's bytes without the line ending after it, which is no part of it.
+#[must_use]
+pub fn wire(bytes: &[u8]) -> &[u8] {
+    let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    bytes.strip_suffix(b"\r").unwrap_or(bytes)
 }
 
 pub(super) fn too_long(bytes: usize) -> String {
@@ -112,6 +120,7 @@ pub(super) fn validate_into(
     let mut check = Check { report, known };
     check.shape(shapes::payload(kind), payload, &at);
     check.meaning(kind, payload, &at);
+    asks::note(report, kind, payload);
 }
 
 /// The payload's type; what is wrong with it goes to the report.
@@ -317,6 +326,7 @@ impl<'k> Check<'_, 'k> {
                     .and_then(NodeType::from_word);
                 if let Some(kind) = kind {
                     self.shape(shapes::config(kind), config, at);
+                    self.shape(&shapes::TIMES, config, at);
                 }
             }
             (Kind::Updates, Json::Object(updates)) => {
@@ -371,6 +381,7 @@ impl<'k> Check<'_, 'k> {
                 Target::Config => match value {
                     Json::Object(config) => {
                         self.shape(&shapes::RULED_CONFIG, config, &here);
+                        self.shape(&shapes::TIMES, config, &here);
                     }
                     value => self.sort("an object", value, &here),
                 },
@@ -444,7 +455,7 @@ impl<'k> Check<'_, 'k> {
 fn tells_of_failure(context: &Object<'_>) -> bool {
     let told = FAILURE_KEYS
         .iter()
-        .any(|key| context.get(key).is_some_and(|value| !value.is_null()));
+        .any(|key| context.get(key).is_some_and(says_something));
     told || context
         .get("node_outputs")
         .and_then(Json::as_object)
@@ -455,10 +466,22 @@ fn tells_of_failure(context: &Object<'_>) -> bool {
                         .get("status")
                         .and_then(Json::as_text)
                         .is_some_and(|status| FAILED_WORDS.contains(&status))
-                        || output.get("error").is_some_and(|error| !error.is_null())
+                        || output.get("error").is_some_and(says_something)
                 })
             })
         })
+}
+
+/// Returns false for what says that there is nothing: `null`, `false`, 0, and whatever is empty.
+fn says_something(value: &Json<'_>) -> bool {
+    match value {
+        Json::Null => false,
+        Json::Flag(flag) => *flag,
+        Json::Number(number) => number.value() != 0.0,
+        Json::Text(text) => !names::is_blank(text),
+        Json::List(items) => !items.is_empty(),
+        Json::Object(object) => !object.is_empty(),
+    }
 }
 
 /// What a kind expects, as a person says it.

@@ -93,6 +93,8 @@ pub enum Turn {
     Complete,
     /// It gives up.
     Fail,
+    /// A person gives a loop that used up its iterations more of them.
+    Raise,
 }
 
 /// The status after a turn; `None` where the table has no such turn.
@@ -100,7 +102,8 @@ pub enum Turn {
 pub fn turn(status: Status, turn: Turn) -> Option<Status> {
     match (status, turn) {
         (Status::Created | Status::Running, Turn::Start)
-        | (Status::Running | Status::Paused, Turn::Resume) => Some(Status::Running),
+        | (Status::Running | Status::Paused, Turn::Resume)
+        | (Status::Failed, Turn::Raise) => Some(Status::Running),
         (Status::Created | Status::Running | Status::Paused, Turn::Pause) => Some(Status::Paused),
         (Status::Created | Status::Running | Status::Paused | Status::Failed, Turn::Stop)
         | (Status::Running, Turn::Fail) => Some(Status::Failed),
@@ -179,6 +182,9 @@ mod tests {
             (S::Completed, Turn::Stop, None),
             (S::Failed, Turn::Start, None),
             (S::Failed, Turn::Resume, None),
+            (S::Failed, Turn::Raise, Some(S::Running)),
+            (S::Completed, Turn::Raise, None),
+            (S::Paused, Turn::Raise, None),
         ] {
             assert_eq!(turn(from, event), to, "{from} {event:?}");
         }

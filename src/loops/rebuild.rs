@@ -180,7 +180,7 @@ impl Work {
         }
     }
 
-    /// Fields of the damaged file that the schema does not name.
+    /// Fields that the schema does not name: of the damaged file, or of the record where that is no object at all.
     fn unknown(&self) -> Map<String, Value> {
         const KNOWN: &[&str] = &[
             "loop_id",
@@ -194,9 +194,11 @@ impl Work {
             "completed_at",
             "failure_reason",
             "skill_state",
+            "acted",
         ];
         self.damaged
             .as_object()
+            .or_else(|| self.record.as_object())
             .into_iter()
             .flatten()
             .filter(|(name, _)| !KNOWN.contains(&name.as_str()))
@@ -239,12 +241,22 @@ impl Work {
                 develop.map(|read| read.map(|f| f.skill.develop)),
             )
             .unwrap_or_else(|| self.tasks(sources.tasks.as_deref()));
+        self.short_of(
+            "develop.md",
+            "task",
+            (skill.develop.total, skill.develop.tasks.len()),
+        );
         let (phase, errors) = match debug {
             Some(Ok((phase, errors))) => (Some(Ok(phase)), Some(errors)),
             Some(Err(why)) => (Some(Err(why)), None),
             None => (None, None),
         };
         skill.debug = self.part::<Debug>(&old, "debug", phase).unwrap_or_default();
+        self.short_of(
+            "debug.md",
+            "hypothesis",
+            (skill.debug.hypotheses_count, skill.debug.hypotheses.len()),
+        );
         skill.validate = self
             .part::<Validate>(&old, "validate", validate)
             .unwrap_or_default();
@@ -307,6 +319,16 @@ impl Work {
                     .push(format!("skill_state.{name}: there is no {name}.md"));
                 None
             }
+        }
+    }
+
+    /// Names rows that a list should hold and does not: a page may have been cut off.
+    fn short_of(&mut self, page: &str, what: &str, (counted, listed): (u64, usize)) {
+        if counted > listed as u64 {
+            self.lost.push(format!(
+                "{what} {} to {counted}: the count says so, and neither the file nor {page} lists it",
+                listed + 1
+            ));
         }
     }
 

@@ -9,7 +9,7 @@ use super::state::{
     ErrorNote, Hypothesis, Judgement, SkillState, Task, TaskStatus, TestResult, TestStatus,
 };
 use serde::Deserialize;
-use serde_json::{Map, Number};
+use serde_json::{Map, Number, Value};
 
 /// What an agent reports of one action; everything is optional.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -166,7 +166,7 @@ fn merge(skill: &mut SkillState, report: &Report) {
             .iter_mut()
             .find(|known| known.id == task.id)
         {
-            Some(known) => *known = task.clone(),
+            Some(known) => retold(known, task),
             None => skill.develop.tasks.push(task.clone()),
         }
     }
@@ -177,7 +177,12 @@ fn merge(skill: &mut SkillState, report: &Report) {
             .iter_mut()
             .find(|known| known.id == hypothesis.id)
         {
-            Some(known) => *known = hypothesis.clone(),
+            Some(known) => {
+                let before = std::mem::replace(known, hypothesis.clone());
+                keep(&mut known.extra, before.extra);
+                let criteria = &mut known.evidence_criteria;
+                keep(&mut criteria.extra, before.evidence_criteria.extra);
+            }
             None => skill.debug.hypotheses.push(hypothesis.clone()),
         }
     }
@@ -193,6 +198,28 @@ fn merge(skill: &mut SkillState, report: &Report) {
     }
     if let Some(bug) = &report.active_bug {
         skill.debug.active_bug = (!bug.is_empty()).then(|| bug.clone());
+    }
+}
+
+/// Takes over what a report says of a task; of what it leaves out, what was known stays.
+fn retold(known: &mut Task, told: &Task) {
+    let before = std::mem::replace(known, told.clone());
+    known.tool = known.tool.take().or(before.tool);
+    known.mode = known.mode.take().or(before.mode);
+    known.created_at = known.created_at.take().or(before.created_at);
+    if known.status == TaskStatus::Completed {
+        known.completed_at = known.completed_at.take().or(before.completed_at);
+    }
+    if known.files_changed.is_empty() {
+        known.files_changed = before.files_changed;
+    }
+    keep(&mut known.extra, before.extra);
+}
+
+/// Keeps unknown fields that a newer value does not have.
+fn keep(newer: &mut Map<String, Value>, older: Map<String, Value>) {
+    for (name, value) in older {
+        newer.entry(name).or_insert(value);
     }
 }
 
@@ -228,11 +255,7 @@ fn developed(skill: &mut SkillState, ended: &Ended, report: &Report, now: &str) 
         }
     }
     skill.develop.last_progress_at = Some(now.to_owned());
-    if succeeded {
-        if report.done != Some(false) {
-            skill.develop.current_task = None;
-        }
-    } else {
+    if !succeeded {
         let failure = format!("{what}: {}", ended.failure());
         skill.debug.active_bug = Some(failure.clone());
         note(skill, Action::Develop, failure, now);
@@ -376,7 +399,6 @@ mod tests {
     fn running(tasks: &[&str]) -> LoopState {
         let mut skill = SkillState::new(Mode::Auto);
         skill.develop.tasks = tasks.iter().map(|id| task(id)).collect();
-        finish(&mut skill, Action::Init);
         skill.recount();
         LoopState {
             loop_id: "l".to_owned(),

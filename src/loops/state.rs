@@ -262,6 +262,9 @@ pub struct Criteria {
     pub confirm: String,
     /// What rejects it.
     pub reject: String,
+    /// Fields that the schema does not name.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
 }
 
 /// What became of a hypothesis.

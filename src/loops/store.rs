@@ -272,7 +272,7 @@ impl Store {
         let now = clock::rfc3339(clock::now());
         let Rebuilt { state, found, lost } = rebuild::rebuild(id, &sources, &now);
         let aside = if let Some(bytes) = &sources.damaged {
-            let path = self.dir().join(format!(
+            let path = self.free_name(&format!(
                 "{id}.json.damaged-{}",
                 now.replace([':', '.'], "-")
             ));
@@ -293,6 +293,15 @@ impl Store {
                 lost,
             }),
         })
+    }
+
+    /// A path in the directory that nothing has: two damages in one millisecond are two files.
+    fn free_name(&self, name: &str) -> PathBuf {
+        let first = self.dir().join(name);
+        if !first.exists() {
+            return first;
+        }
+        self.dir().join(format!("{name}-{}", clock::id()))
     }
 
     fn write(&self, state: &LoopState) -> Result<()> {
@@ -396,15 +405,23 @@ impl Store {
     /// # Errors
     /// When a directory cannot be read.
     pub fn list(&self) -> Result<Vec<Listed>> {
+        let mut listed = Vec::new();
         for id in names(&self.old_dir(), |_| true)? {
-            if check_id(&id).is_ok() && !self.state_path(&id).exists() {
-                self.migrate(&id)?;
+            if check_id(&id).is_ok()
+                && !self.state_path(&id).exists()
+                && let Err(error) = self.migrate(&id)
+            {
+                listed.push(Listed {
+                    id,
+                    state: Err(vec![error.to_string()]),
+                });
             }
         }
         let ids = names(&self.dir(), |name| {
+            // What an agent reports of an iteration lies beside the states.
             Path::new(name).extension() == Some(std::ffi::OsStr::new("json"))
+                && !name.ends_with(".report.json")
         })?;
-        let mut listed = Vec::new();
         for name in ids {
             let id = name.trim_end_matches(".json").to_owned();
             let bytes = fs::read(self.state_path(&id))
@@ -439,6 +456,7 @@ impl Store {
                 ErrorKind::Damaged,
                 format!("cannot move {} forward: {why}", old.display()),
             )
+            .hint("put it right by hand, or move it away: it is left as it is")
         })?;
         self.write(&state)?;
         self.write_pages(&state)?;
@@ -526,6 +544,9 @@ pub fn no_turn(id: &str, status: Status, what: &str) -> Error {
     match status {
         Status::Paused => error.hint(format!("go on: holdpoint loop resume {id}")),
         Status::Created => error.hint(format!("begin: holdpoint loop run {id}")),
-        Status::Running | Status::Completed | Status::Failed => error,
+        Status::Completed | Status::Failed => {
+            error.hint("make another: holdpoint loop create --title T --description D -- COMMAND")
+        }
+        Status::Running => error,
     }
 }

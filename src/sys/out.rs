@@ -63,3 +63,13 @@ fn finish(result: std::io::Result<()>) {
         std::process::exit(4);
     }
 }
+
+/// How many columns the terminal of standard output has; 80 where it does not say.
+#[must_use]
+pub fn columns() -> usize {
+    rustix::termios::tcgetwinsize(rustix::stdio::stdout())
+        .ok()
+        .map(|size| usize::from(size.ws_col))
+        .filter(|columns| *columns > 0)
+        .unwrap_or(80)
+}

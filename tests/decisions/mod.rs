@@ -210,6 +210,7 @@ fn every_decision_is_in_the_log() {
     );
     assert_eq!(entries[0]["context"]["errors"][0]["pointer"], "/response");
     assert_eq!(entries[2]["rule"][0], "intent.unclear");
+    assert_eq!(entries[2]["level"], "level_3");
     assert!(!sandbox.read(".ccg/decision_log.jsonl").contains("which?"));
 }
 
@@ -230,4 +231,117 @@ fn outside_a_repository_decisions_are_validated_and_not_logged() {
     let sandbox = Sandbox::plain();
     let ran = decide(&sandbox, &["validate", "-"], GOOD.as_bytes()).exits(0);
     assert!(ran.err.contains("not logged"));
+}
+
+#[test]
+fn a_question_says_under_which_rule_it_asks_and_what_follows() {
+    let sandbox = Sandbox::new();
+    for (question, rule, level) in [
+        (
+            r#"{"action_type":"request_clarification","question":"Which source?","required_fields":["source"]}"#,
+            "intent.unclear",
+            3,
+        ),
+        (
+            r#"{"action_type":"request_clarification","question":"Which one?","options":["a","b"]}"#,
+            "intent.options",
+            2,
+        ),
+        (
+            r#"{"action_type":"request_clarification","question":"Which database shall it be?","options":["a","b"]}"#,
+            "intent.technology",
+            3,
+        ),
+        (
+            r#"{"action_type":"request_clarification","question":"Go on?","context":{"kind":"tradeoff"}}"#,
+            "intent.tradeoff",
+            3,
+        ),
+    ] {
+        let ran = decide(&sandbox, &["validate", "-", "--json"], question.as_bytes()).exits(0);
+        let answer = parsed(&ran.out);
+        assert_eq!(
+            answer["asks"],
+            json!({"rule": rule, "level": level}),
+            "{question}"
+        );
+        assert_eq!(answer["next"], "wait_for_user");
+    }
+    let broken = r#"{"action_type":"error_recovery","workflow_id":"w","failed_node_id":"n","failure_reason":"r","recovery_plan":{"action":"RETRY"},"execution_context":{}}"#;
+    let ran = decide(&sandbox, &["validate", "-", "--json"], broken.as_bytes()).exits(1);
+    assert_eq!(parsed(&ran.out)["next"], "replan_workflow");
+    let ran = decide(&sandbox, &["validate", "-"], broken.as_bytes()).exits(1);
+    assert!(ran.out.contains("plan the workflow anew"), "{}", ran.out);
+    let ran = decide(&sandbox, &["validate", "-"], BAD.as_bytes()).exits(1);
+    assert!(ran.out.contains("--correct"), "{}", ran.out);
+}
+
+#[test]
+fn the_whole_wire_counts_and_its_line_ending_does_not() {
+    let sandbox = Sandbox::new();
+    let frame = GOOD.replace("hi", "").len();
+    let exact = GOOD.replace("hi", &"x".repeat((1 << 20) - frame));
+    assert_eq!(exact.len(), 1 << 20);
+    for (input, code) in [
+        (exact.clone(), 0),
+        (format!("{exact}\n"), 0),
+        (format!("{exact}\r\n"), 0),
+        (format!("{exact} "), 1),
+        (format!("{exact}\n\n"), 1),
+        (format!("[{exact} ]"), 0),
+        (format!("{exact}\n{GOOD}\n"), 0),
+    ] {
+        let told = input.len();
+        let ran = decide(&sandbox, &["validate", "-"], input.as_bytes());
+        assert_eq!(
+            ran.code,
+            code,
+            "{told}: {}",
+            &ran.out[..ran.out.len().min(300)]
+        );
+    }
+}
+
+#[test]
+fn whatever_comes_in_is_answered_in_words() {
+    let sandbox = Sandbox::new();
+    let deep = format!("{}{}", "{\"a\":".repeat(100_000), "}".repeat(100_000));
+    let inputs: [(&[u8], i32); 22] = [
+        (b"1", 1),
+        (b"\"x\"", 1),
+        (b"null", 1),
+        (b"[[1, 2], [{}]]", 1),
+        (b"[1]", 1),
+        (b"[,]", 1),
+        (b"[{},]", 1),
+        (b"{\"a\":1}x", 1),
+        (b"{\"a\":1}{\"a\":2}", 1),
+        (b"[{}] x", 1),
+        (b"{\"a\":1,}", 1),
+        (b"{'a':1}", 1),
+        (b"{\"a\":01}", 1),
+        (b"{\"a\":+1}", 1),
+        (b"{\"a\":-Infinity}", 1),
+        (b"{\"a\":\"\\ud800\"}", 1),
+        (b"{\"a\":\"\x00\"}", 1),
+        (b"\xff\xfe{\x00}\x00", 1),
+        (b"{\"a\":\"\xc0\x80\"}", 1),
+        (deep.as_bytes(), 1),
+        (b"", 2),
+        (b" \r\n\t", 2),
+    ];
+    for (input, code) in inputs {
+        for mode in [
+            &["validate", "-", "--json"][..],
+            &["validate", "-", "--correct"],
+        ] {
+            let ran = decide(&sandbox, mode, input);
+            let shown = String::from_utf8_lossy(&input[..input.len().min(40)]).into_owned();
+            assert_eq!(ran.code, code, "{shown}: {} {}", ran.out, ran.err);
+            assert!(!ran.err.contains("panicked"), "{shown}: {}", ran.err);
+            assert!(ran.out.len() + ran.err.len() > 10, "{shown}: no word");
+        }
+    }
+    let marked = format!("\u{feff}{GOOD}\r\n{GOOD}\r\n");
+    decide(&sandbox, &["validate", "-"], marked.as_bytes()).exits(0);
 }

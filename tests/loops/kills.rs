@@ -33,7 +33,7 @@ fn killed_at(sandbox: &Sandbox, point: usize) -> bool {
     let actions = after["skill_state"]["completed_actions"]
         .as_array()
         .unwrap();
-    assert_eq!(actions.len(), 5, "killed at {point}: {actions:?}");
+    assert_eq!(actions.len(), 4, "killed at {point}: {actions:?}");
     let ran = std::fs::read_to_string(&runs).unwrap();
     let mut lines: Vec<&str> = ran.lines().collect();
     let all = lines.len();

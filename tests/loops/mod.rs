@@ -1,7 +1,9 @@
 //! Feature: loops, through the real binary.
 
 mod collab;
+mod damage;
 mod kills;
+mod screens;
 
 use crate::support::{Ran, Sandbox};
 use serde_json::Value;
@@ -111,7 +113,6 @@ fn a_loop_works_through_its_tasks_and_completes() {
     assert_eq!(
         skill["completed_actions"],
         serde_json::json!([
-            "action-init",
             "action-develop-with-file",
             "action-develop-with-file",
             "action-validate-with-file",

@@ -4,7 +4,7 @@ use super::{Judged, event};
 use crate::decisions::{DecisionType, documents::Document};
 use crate::error::Result;
 use crate::journal::{self, LogEntry, Outcome};
-use crate::judge::{Actor, Level, RuleId};
+use crate::judge::{Actor, Level};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::{actor, out};
@@ -132,9 +132,12 @@ fn entry(document: &Document, text: &[u8], judged: &Judged) -> LogEntry {
             .reason("valid")
             .reasoning(format!("{kind}: every rule holds"))
             .outcome(Outcome::Success);
-        if let Some(rule) = asks(judged) {
+        if let Some(rule) = report.asks {
             // The decision itself is sound; carrying it out means asking the person.
-            entry = entry.rule(rule).outcome(Outcome::Pending);
+            entry = entry
+                .level(rule.rule().level)
+                .rule(rule)
+                .outcome(Outcome::Pending);
         }
     } else {
         let first = report.faults.first();
@@ -165,12 +168,6 @@ fn entry(document: &Document, text: &[u8], judged: &Judged) -> LogEntry {
         entry = entry.context("corrected", changed);
     }
     entry
-}
-
-/// The rule under which a decision asks for a person, where it does.
-fn asks(judged: &Judged) -> Option<RuleId> {
-    (judged.report.kind == Some(DecisionType::RequestClarification))
-        .then_some(RuleId::IntentUnclear)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -222,7 +222,24 @@ fn names(text: &str) -> Vec<Name<'_>> {
         }
     }
     percent_names(text, &mut names);
+    dollar_names(text, &mut names);
     names
+}
+
+/// `$NAME`, as shells and Python's templates write it; only in capitals, as amounts of money have a `$` too.
+fn dollar_names<'t>(text: &'t str, names: &mut Vec<Name<'t>>) {
+    for part in text.split('$').skip(1) {
+        let end = part
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .unwrap_or(part.len());
+        let bare = part.get(..end).unwrap_or_default();
+        if bare.len() > 2 && bare.bytes().all(is_capital) {
+            names.push(Name {
+                bare,
+                namespace: Namespace::Environment,
+            });
+        }
+    }
 }
 
 /// `%NAME%`, as Windows shells write it.
@@ -400,6 +417,8 @@ mod tests {
             "${GITHUB_TOKEN:-none}",
             "%DB_PASSWORD%",
             "$env:DB_PASSWORD",
+            "$DB_PASSWORD",
+            "psql://u:$DB_PASSWORD@h",
             "process.env.DB_PASSWORD",
             "process.env['DB_PASSWORD']",
             "${SSH_PRIVATE_KEY}",
@@ -422,6 +441,8 @@ mod tests {
             "{{ user.name }}",
             "${PUBLIC_KEY}",
             "100% of 5%",
+            "costs $5 or US$KEY",
+            "$HOME/$USER",
             "no reference: AWS_SECRET_ACCESS_KEY",
             "${",
             "${}",

@@ -4,7 +4,7 @@
 //! a statement is judged by its head and by what bounds it. Other query
 //! languages (MongoDB, Redis, Cypher) are known by their destroying calls.
 
-use super::Danger;
+use super::{Danger, path};
 use crate::decisions::report::Code;
 
 /// One token of a query.
@@ -21,6 +21,18 @@ enum Token<'q> {
 impl Token<'_> {
     fn is(self, word: &str) -> bool {
         matches!(self, Token::Word(text) if text.eq_ignore_ascii_case(word))
+    }
+}
+
+impl<'q> Token<'q> {
+    /// What stands in a string's quotes.
+    fn text(self) -> Option<&'q str> {
+        match self {
+            Token::Literal(text) => text
+                .strip_prefix('\'')
+                .map(|text| text.trim_end_matches('\'')),
+            Token::Word(_) | Token::Sign(_) => None,
+        }
     }
 }
 
@@ -153,6 +165,8 @@ fn statements<'t, 'q>(tokens: &'t [Token<'q>]) -> impl Iterator<Item = &'t [Toke
 }
 
 fn judge(statement: &[Token<'_>], harms: &mut Vec<String>) {
+    // What MERGE does to a row stands after THEN, bounded by its ON.
+    let merges = statement.first().is_some_and(|token| token.is("merge"));
     for (at, token) in statement.iter().enumerate() {
         if let Token::Word(word) = token
             && ESCAPES.iter().any(|name| name.eq_ignore_ascii_case(word))
@@ -167,7 +181,7 @@ fn judge(statement: &[Token<'_>], harms: &mut Vec<String>) {
             || statement.get(at - 1).is_some_and(|before| {
                 ["explain", "analyze", "begin", "then", "do", "execute"]
                     .iter()
-                    .any(|word| before.is(word))
+                    .any(|word| before.is(word) && !(merges && *word == "then"))
             });
         if head {
             let rest = statement.get(at..).unwrap_or_default();
@@ -177,10 +191,23 @@ fn judge(statement: &[Token<'_>], harms: &mut Vec<String>) {
     if sequence(statement, &["into", "outfile"]) || sequence(statement, &["into", "dumpfile"]) {
         harms.push("INTO OUTFILE writes a file of the machine".to_owned());
     }
-    if statement.first().is_some_and(|token| token.is("copy"))
-        && statement.iter().any(|token| token.is("program"))
-    {
+    let head = |word: &str| statement.first().is_some_and(|token| token.is(word));
+    if head("copy") && statement.iter().any(|token| token.is("program")) {
         harms.push("COPY … PROGRAM runs a program".to_owned());
+    }
+    for text in statement.iter().filter_map(|token| token.text()) {
+        if (head("copy") || head("attach") || head("load") || head("bulk"))
+            && path::guarded(text).is_some()
+        {
+            harms.push(format!("{text} is a system file or holds secrets"));
+        }
+    }
+    if sequence(statement, &["execute", "immediate"]) || sequence(statement, &["prepare"]) {
+        for text in statement.iter().filter_map(|token| token.text()) {
+            for inner in statements(&tokens(text)) {
+                judge(inner, harms);
+            }
+        }
     }
 }
 
@@ -283,6 +310,18 @@ fn judge_head(tokens: &[Token<'_>], harms: &mut Vec<String>) {
                 second.to_uppercase()
             ));
         }
+        "merge" if sequence(tokens, &["then", "delete"]) => {
+            harms.push("MERGE … DELETE removes every row that matches".to_owned());
+        }
+        "rename" if second == "table" => {
+            harms.push("RENAME TABLE takes the table from whoever uses it".to_owned());
+        }
+        "set" if ["global", "persist"].contains(&second.as_str()) => {
+            harms.push("SET GLOBAL changes the server for everybody".to_owned());
+        }
+        "pragma" if second == "writable_schema" => {
+            harms.push("PRAGMA writable_schema lets a query break the database".to_owned());
+        }
         "shutdown" if tokens.len() <= 2 => {
             harms.push("SHUTDOWN stops the server".to_owned());
         }
@@ -305,7 +344,6 @@ fn is_bounded(tokens: &[Token<'_>]) -> bool {
             token if depth == 0 && token.is("where") => {
                 return !is_always_true(tokens.get(at + 1..).unwrap_or_default());
             }
-            token if depth == 0 && token.is("limit") => return true,
             _ => {}
         }
     }

@@ -27,7 +27,16 @@ pub(super) fn is_file_url(text: &str) -> bool {
 
 /// The host of a URL, in lower case and without port; `None` where it is a template or there is none.
 pub(super) fn host(url: &str) -> Option<String> {
-    let (_, rest) = url.trim().split_once("://")?;
+    let (scheme, rest) = url.trim().split_once(':')?;
+    // Clients take `http:\\host`, `http:/host` and `http:///host` for `http://host`.
+    let web = ["http", "https", "ws", "wss", "ftp"]
+        .iter()
+        .any(|known| scheme.eq_ignore_ascii_case(known));
+    let rest = if web {
+        rest.trim_start_matches(['/', '\\'])
+    } else {
+        rest.strip_prefix("//")?
+    };
     let authority = rest.split(['/', '?', '#', '\\']).next()?;
     let host = authority.rsplit('@').next()?;
     if host.contains(['$', '{']) {
@@ -70,13 +79,26 @@ pub(super) fn dangers(url: &str, known: &Known) -> Vec<Danger> {
     let Some(host) = host(url) else {
         return dangers;
     };
-    if METADATA.contains(&host.as_str()) || is_metadata_number(&host) {
+    let mapped = host
+        .rsplit_once("ffff:")
+        .map_or(host.as_str(), |(_, v4)| v4);
+    if METADATA.contains(&mapped) || is_metadata_number(mapped) || mapped == "a9fe:a9fe" {
         dangers.push(Danger::new(
             Code::DangerUrl,
             format!("{host} hands out this machine's credentials"),
         ));
     }
-    let authority = rest.trim_start_matches('/').split('/').next().unwrap_or("");
+    let authority = rest
+        .trim_start_matches(['/', '\\'])
+        .split(['/', '\\'])
+        .next()
+        .unwrap_or("");
+    if authority.ends_with(":2375") || authority.ends_with(":2376") {
+        dangers.push(Danger::new(
+            Code::DangerUrl,
+            "the port is the container engine's, which commands the whole machine",
+        ));
+    }
     if let Some((user, _)) = authority.rsplit_once('@')
         && let Some((_, password)) = user.split_once(':')
         && !password.is_empty()
@@ -148,6 +170,16 @@ mod tests {
                 vec![Code::DangerUrl],
             ),
             ("http://0xa9fea9fe/", vec![Code::DangerUrl]),
+            ("http://[::ffff:169.254.169.254]/", vec![Code::DangerUrl]),
+            ("http://[::ffff:a9fe:a9fe]/", vec![Code::DangerUrl]),
+            ("http:\\\\169.254.169.254\\x", vec![Code::DangerUrl]),
+            ("http:///169.254.169.254/", vec![Code::DangerUrl]),
+            (
+                "http://localhost:2375/containers/json",
+                vec![Code::DangerUrl],
+            ),
+            ("https://example.org:8443/a:2375", vec![]),
+            ("mailto:ada@example.org", vec![]),
             ("http://2852039166/", vec![Code::DangerUrl]),
             ("http://0251.0376.0251.0376/", vec![Code::DangerUrl]),
             ("http://Metadata.Google.Internal./x", vec![Code::DangerUrl]),

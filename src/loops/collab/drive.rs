@@ -48,6 +48,8 @@ pub struct Drive<'a> {
     progress: Progress,
     cancelled: Arc<AtomicBool>,
     snapshot: Snapshot,
+    /// When this process took the run up, and how long it had taken by then.
+    taken_up: (Duration, Duration),
 }
 
 /// The end of a run.
@@ -120,6 +122,7 @@ fn lead(
         consent,
         progress,
         cancelled,
+        taken_up: (clock::monotonic(), leg::since(Some(&snapshot.started_at))),
         snapshot,
     }
     .run()
@@ -192,15 +195,9 @@ impl Drive<'_> {
     /// What is left of the whole time; a resumed run's clock goes on.
     fn left(&self) -> Duration {
         let whole = Duration::from_millis(self.snapshot.plan.timeout_ms);
-        let elapsed = self
-            .snapshot
-            .started_at
-            .parse::<jiff::Timestamp>()
-            .map(|at| clock::now().duration_since(at))
-            .ok()
-            .and_then(|elapsed| Duration::try_from(elapsed).ok())
-            .unwrap_or_default();
-        whole.saturating_sub(elapsed)
+        // The clock of the wall may be set while the agents work.
+        let (at, before) = self.taken_up;
+        whole.saturating_sub(before + clock::monotonic().saturating_sub(at))
     }
 
     /// Watches the agents until each has ended, then weighs the results.
@@ -211,6 +208,7 @@ impl Drive<'_> {
         }
         let begun = clock::monotonic();
         let mut told = begun;
+        let every = tell_every(self.env);
         let mut view = View::new(self.progress, legs.len());
         while legs.iter().any(|leg| leg.running.is_some()) {
             let left = self.left();
@@ -234,7 +232,7 @@ impl Drive<'_> {
             }
             let now = clock::monotonic();
             view.show(&self.snapshot, &legs);
-            if self.progress == Progress::Lines && now.saturating_sub(told) >= TELL {
+            if self.progress == Progress::Lines && now.saturating_sub(told) >= every {
                 told = now;
                 out::note(format!("holdpoint: {}", line(&self.snapshot, &legs)));
             }
@@ -290,6 +288,7 @@ impl Drive<'_> {
         self.snapshot.turn(outcome.event)?;
         self.snapshot.degraded_level = outcome.level;
         self.snapshot.degraded_reason = outcome.reason;
+        self.snapshot.impact = outcome.impact;
         if self.snapshot.state == State::Success {
             self.snapshot.ended_at = Some(clock::rfc3339(clock::now()));
             self.dir.save(&self.snapshot)?;
@@ -327,7 +326,7 @@ impl Drive<'_> {
                     "main agent".to_owned()
                 },
                 task: self.snapshot.plan.task.clone(),
-                impact: format!("no {} dimension", missing.join(", ")),
+                impact: self.snapshot.impact.clone().unwrap_or_default(),
                 success: acceptable,
             },
         )?;
@@ -484,6 +483,18 @@ impl Drive<'_> {
         }
         Ok(())
     }
+}
+
+/// How often progress is told; a debug build's tests cannot wait for half a minute.
+fn tell_every(env: &Env) -> Duration {
+    if cfg!(debug_assertions)
+        && let Some(ms) = env
+            .text("HOLDPOINT_TEST_TELL_MS")
+            .and_then(|ms| ms.parse().ok())
+    {
+        return Duration::from_millis(ms);
+    }
+    TELL
 }
 
 /// How far the agents are, in one line.

@@ -25,6 +25,8 @@ pub(super) struct Leg {
     pub(super) backend: Backend,
     pub(super) running: Option<Running>,
     begun: Duration,
+    /// How long this start had run when this process found it.
+    before: Duration,
     /// How long this start may take.
     limit: Duration,
 }
@@ -96,6 +98,7 @@ impl Leg {
             backend,
             running: None,
             begun: clock::monotonic(),
+            before: Duration::ZERO,
             limit: Duration::from_millis(snapshot.plan.timeout_ms / 2),
         };
         match snapshot.part(backend).status {
@@ -112,6 +115,7 @@ impl Leg {
             Found::NeverStarted => self.start(env, dir, snapshot),
             Found::Alive(running) => {
                 self.running = Some(running);
+                self.before = since(snapshot.part(self.backend).begun_at.as_deref());
                 Ok(())
             }
             Found::Ended(end) => self.ended(env, dir, snapshot, end),
@@ -134,8 +138,10 @@ impl Leg {
         part.starts = attempt;
         part.status = Status::Running;
         part.task_id = Some(format!("{}.{attempt}", self.backend.word()));
+        part.begun_at = Some(clock::rfc3339(clock::now()));
         dir.save(snapshot)?;
         self.begun = clock::monotonic();
+        self.before = Duration::ZERO;
         let start = Start {
             argv: &argv,
             cwd: &snapshot.plan.cwd,
@@ -169,6 +175,7 @@ impl Leg {
         snapshot: &mut Snapshot,
         left: Duration,
     ) -> Result<Look> {
+        let elapsed = self.elapsed();
         let Some(running) = &mut self.running else {
             return Ok(Look::Same);
         };
@@ -177,7 +184,6 @@ impl Leg {
             self.ended(env, dir, snapshot, end)?;
             return Ok(Look::Changed);
         }
-        let elapsed = clock::monotonic().saturating_sub(self.begun);
         if elapsed < self.limit && !left.is_zero() {
             return Ok(Look::Same);
         }
@@ -285,13 +291,21 @@ impl Leg {
 
     /// How long this start has taken.
     pub(super) fn elapsed(&self) -> Duration {
-        clock::monotonic().saturating_sub(self.begun)
+        self.before + clock::monotonic().saturating_sub(self.begun)
     }
 
     /// How long it may take.
     pub(super) fn limit(&self) -> Duration {
         self.limit
     }
+}
+
+/// The time since a moment that an earlier process wrote down; none where the clock was set back.
+pub(super) fn since(at: Option<&str>) -> Duration {
+    at.and_then(|at| at.parse::<jiff::Timestamp>().ok())
+        .map(|at| clock::now().duration_since(at))
+        .and_then(|elapsed| Duration::try_from(elapsed).ok())
+        .unwrap_or_default()
 }
 
 struct Failure {

@@ -237,6 +237,8 @@ pub struct Outcome {
     pub missing: Vec<&'static str>,
     /// Why, where something is missing.
     pub reason: Option<String>,
+    /// What is lost by it, where one result is missing.
+    pub impact: Option<String>,
     /// The code that stands for it.
     pub code: Option<Code>,
 }
@@ -256,6 +258,7 @@ pub fn decide(results: &[Ended], role: Role, lite: bool) -> Outcome {
             level: None,
             missing: Vec::new(),
             reason: None,
+            impact: None,
             code: None,
         };
     }
@@ -299,7 +302,27 @@ pub fn decide(results: &[Ended], role: Role, lite: bool) -> Outcome {
             .map(|result| result.backend.dimension())
             .collect(),
         reason: Some(reason),
+        impact: level.map(|level| impact(level, role, &missing)),
         code,
+    }
+}
+
+/// What a result without these agents misses.
+fn impact(level: DegradedLevel, role: Role, missing: &[&Ended]) -> String {
+    let dimensions: Vec<&str> = missing
+        .iter()
+        .map(|result| result.backend.dimension())
+        .collect();
+    let dimensions = dimensions.join(" and ");
+    match level {
+        DegradedLevel::Acceptable => format!(
+            "nothing was said on the {dimensions}; it is not the core of what the {} is asked",
+            role.word()
+        ),
+        DegradedLevel::Unacceptable => format!(
+            "nothing was said on the {dimensions}, which is the core of what the {} is asked",
+            role.word()
+        ),
     }
 }
 
@@ -480,6 +503,7 @@ mod tests {
                 "{codex:?} {gemini:?} {role:?}"
             );
             assert_eq!(outcome.reason.is_none(), event == E::AllSucceeded);
+            assert_eq!(outcome.impact.is_some(), level.is_some());
         }
         let outcome = decide(&[good(Codex), late(Gemini)], Role::Architect, false);
         assert_eq!(outcome.missing, ["frontend"]);

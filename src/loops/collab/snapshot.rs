@@ -56,6 +56,9 @@ pub struct Part {
     pub status: Status,
     /// Its session.
     pub session_id: Option<String>,
+    /// When its last start began, RFC 3339.
+    #[serde(default)]
+    pub begun_at: Option<String>,
     /// Starts so far; each has a directory of its own.
     #[serde(default)]
     pub starts: u32,
@@ -120,6 +123,9 @@ pub struct Snapshot {
     pub retries: Retries,
     /// Why it is degraded.
     pub degraded_reason: Option<String>,
+    /// What is lost by it.
+    #[serde(default)]
+    pub impact: Option<String>,
     /// The code of what went wrong.
     pub error_code: Option<Code>,
     /// Why it failed.
@@ -161,6 +167,7 @@ impl Snapshot {
             gemini: part(Backend::Gemini),
             retries: Retries::default(),
             degraded_reason: None,
+            impact: None,
             error_code: None,
             failure_reason: None,
             ended_at: None,
@@ -275,10 +282,22 @@ impl Dir {
         let Some(bytes) = files::read_if_there(&self.path.join("snapshot.json"))? else {
             return Ok(None);
         };
-        serde_json::from_slice(&bytes)
-            .map(Some)
+        let path = self.path.join("snapshot.json");
+        let snapshot: Snapshot = serde_json::from_slice(&bytes)
             .doing(ErrorKind::Damaged, || {
-                format!("{} is damaged", self.path.join("snapshot.json").display())
-            })
+                format!("{} is damaged", path.display())
+            })?;
+        if snapshot.version != VERSION {
+            return Err(Error::new(
+                ErrorKind::Damaged,
+                format!(
+                    "{} has the version {}, and this release reads {VERSION}",
+                    path.display(),
+                    snapshot.version
+                ),
+            )
+            .hint("take it up with the release that began it"));
+        }
+        Ok(Some(snapshot))
     }
 }

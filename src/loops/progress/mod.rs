@@ -130,6 +130,7 @@ fn debug(state: &LoopState, skill: &SkillState) -> String {
             "logging point",
             "confirmed by",
             "rejected by",
+            "more criteria",
             "evidence",
             "reason",
             "more",
@@ -148,6 +149,7 @@ fn debug(state: &LoopState, skill: &SkillState) -> String {
                 cell::write(Some(&hypothesis.logging_point)),
                 cell::write(Some(&hypothesis.evidence_criteria.confirm)),
                 cell::write(Some(&hypothesis.evidence_criteria.reject)),
+                write_extra(&hypothesis.evidence_criteria.extra),
                 option(evidence.as_ref()),
                 option(hypothesis.verdict_reason.as_ref()),
                 write_extra(&hypothesis.extra),
@@ -291,6 +293,8 @@ pub fn read_debug(text: &str) -> Result<(Debug, Vec<ErrorNote>), String> {
                     evidence_criteria: Criteria {
                         confirm: row.needed("confirmed by")?,
                         reject: row.needed("rejected by")?,
+                        // Pages of earlier releases have no such column.
+                        extra: read_extra(row.cell("more criteria").unwrap_or("-"))?,
                     },
                     evidence: match row.text("evidence")? {
                         Some(json) => Some(number(&json)?),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Number, Value, json};
 
 /// Texts that a table could trip over.
-fn text() -> impl Strategy<Value = String> {
+fn text() -> BoxedStrategy<String> {
     prop_oneof![
         any::<String>(),
         "[ -|\\\\,\n\r\t]{0,8}",
@@ -15,10 +15,11 @@ fn text() -> impl Strategy<Value = String> {
         Just("a | b \\| c\n## Tasks\n| x |".to_owned()),
         Just("\u{2028}\u{85}\u{a0}".to_owned()),
     ]
+    .boxed()
 }
 
-fn maybe() -> impl Strategy<Value = Option<String>> {
-    prop::option::of(text())
+fn maybe() -> BoxedStrategy<Option<String>> {
+    prop::option::of(text()).boxed()
 }
 
 fn texts() -> impl Strategy<Value = Vec<String>> {
@@ -32,7 +33,7 @@ fn number() -> impl Strategy<Value = Number> {
     ]
 }
 
-fn extra() -> impl Strategy<Value = Map<String, Value>> {
+fn extra() -> BoxedStrategy<Map<String, Value>> {
     prop_oneof![
         3 => Just(Map::new()),
         1 => (text(), text()).prop_map(|(key, value)| {
@@ -41,6 +42,7 @@ fn extra() -> impl Strategy<Value = Map<String, Value>> {
             map
         }),
     ]
+    .boxed()
 }
 
 prop_compose! {
@@ -56,12 +58,12 @@ prop_compose! {
 prop_compose! {
     fn hypothesis()(
         id in text(), description in text(), condition in text(), point in text(), confirm in text(),
-        reject in text(), likelihood in number(), evidence in prop::option::of(extra()), reason in maybe(), extra in extra(),
+        reject in text(), criteria in extra(), likelihood in number(), evidence in prop::option::of(extra()), reason in maybe(), extra in extra(),
         status in prop::sample::select(vec![Judgement::Pending, Judgement::Confirmed, Judgement::Rejected, Judgement::Inconclusive]),
     ) -> Hypothesis {
         Hypothesis {
             id, description, testable_condition: condition, logging_point: point,
-            evidence_criteria: Criteria { confirm, reject }, likelihood, status, evidence, verdict_reason: reason, extra,
+            evidence_criteria: Criteria { confirm, reject, extra: criteria }, likelihood, status, evidence, verdict_reason: reason, extra,
         }
     }
 }

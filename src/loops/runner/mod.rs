@@ -12,6 +12,7 @@ mod command;
 mod record;
 
 use super::action::{self, Action, Control, Turn};
+use super::limit;
 use super::report;
 use super::state::{LoopState, Mode, SkillState, Status, Task, TaskStatus};
 use super::store::{self, Loaded, Record, Repaired, Store, write_json};
@@ -106,6 +107,11 @@ pub fn tell_repair(id: &str, repaired: Option<&Repaired>) {
     }
     for lost in &repaired.lost {
         out::note(format!("  could not be rebuilt: {lost}"));
+    }
+    if !repaired.lost.is_empty() {
+        out::note(format!(
+            "  put right what was lost by hand: .loop/{id}.json"
+        ));
     }
 }
 
@@ -248,10 +254,7 @@ impl<'a> Lead<'a> {
     fn step(&self, state: &LoopState) -> Result<Option<Outcome>> {
         let next = action::next(state);
         if next.is_iteration() && state.current_iteration >= state.max_iterations {
-            let reason = format!(
-                "max_iterations ({}) reached before {next}",
-                state.max_iterations
-            );
+            let reason = limit::used_up(state.max_iterations, next);
             self.update(|state| {
                 turn(state, Turn::Fail, "fail")?;
                 state.failure_reason = Some(reason.clone());
@@ -291,7 +294,6 @@ impl<'a> Lead<'a> {
                 .unwrap_or_else(|| SkillState::new(Mode::Auto));
             skill.current_action = Some(Action::Init.word().to_owned());
             skill.develop.tasks = tasks;
-            report::finish(&mut skill, Action::Init);
             skill.recount();
             state.skill_state = Some(skill);
             Ok(())

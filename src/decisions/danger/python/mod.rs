@@ -5,11 +5,12 @@
 //! plainly or under another name; code built at run time is itself a finding,
 //! because `eval`, `exec` and `getattr` on a module are.
 
+mod literal;
 mod tokens;
 
 use self::tokens::{Token, tokens};
 use super::path::{self, Guarded};
-use super::{Danger, command, env};
+use super::{Danger, command, env, sql, url};
 use crate::decisions::json::quoted;
 use crate::decisions::known::Known;
 use crate::decisions::report::Code;
@@ -86,6 +87,16 @@ const REMOVES: &[&str] = &[
     "shutil.move",
 ];
 
+/// Methods whose argument is a query.
+const QUERIES: &[&str] = &[
+    "execute",
+    "executemany",
+    "executescript",
+    "read_sql",
+    "read_sql_query",
+    "run_sql",
+];
+
 /// Modules whose attributes are taken by name at run time only to hide which.
 const RISKY_MODULES: &[&str] = &[
     "os",
@@ -106,7 +117,7 @@ pub(super) fn dangers(code: &str, known: &Known) -> Vec<Danger> {
         aliases: HashMap::new(),
         dangers: Vec::new(),
     };
-    scan.code(code, 0);
+    scan.code(&literal::folded(code), 0);
     let mut dangers = scan.dangers;
     let mut seen = Vec::new();
     dangers.retain(|danger| {
@@ -167,11 +178,20 @@ impl Scan<'_> {
                 }
                 Token::Text { body, formatted } => {
                     self.text(body, &tokens, calls.last());
+                    if let Some(whole) = literal::joined(&tokens, at) {
+                        self.text(&whole, &tokens, calls.last());
+                    }
                     if formatted && nesting < MAX_NESTING {
                         for inner in braces(body) {
                             self.code(inner, nesting + 1);
                         }
                     }
+                }
+                Token::Sign(b'!') if starts_statement(&tokens, at) && !self.known.sandbox => {
+                    self.add(
+                        Code::DangerCode,
+                        "a line that begins with `!` is a shell command in a notebook",
+                    );
                 }
                 Token::Sign(_) | Token::Line => {}
             }
@@ -301,6 +321,12 @@ impl Scan<'_> {
         if REMOVES.contains(&full.as_str()) && called {
             self.removal(tokens, end, &full);
         }
+        if full == "yaml.load" && called && !self.known.sandbox && !names_safe(tokens, end) {
+            self.add(
+                Code::DangerCode,
+                "yaml.load makes whatever objects the text names; use yaml.safe_load",
+            );
+        }
         if full == "getattr" && called {
             self.taken_by_name(tokens, end);
         }
@@ -398,6 +424,26 @@ impl Scan<'_> {
     }
 
     fn text(&mut self, body: &str, tokens: &[Token<'_>], call: Option<&Frame>) {
+        if CLIMBS.contains(&body) {
+            self.add(
+                Code::DangerCode,
+                format!("{body} reaches what the code was not given"),
+            );
+        }
+        let name = call.map_or("", |call| call.name.as_str());
+        if url::is_file_url(body) || body.contains("://") {
+            let calls_out = ["requests.", "urllib.", "httpx.", "aiohttp.", "http."]
+                .iter()
+                .any(|module| name.starts_with(module));
+            self.dangers.extend(
+                url::dangers(body, self.known)
+                    .into_iter()
+                    .filter(|danger| calls_out || danger.code != Code::PolicyDomain),
+            );
+        }
+        if QUERIES.contains(&name.rsplit('.').next().unwrap_or(name)) {
+            self.dangers.extend(sql::dangers(body));
+        }
         let Some(guarded) = path::guarded(body).filter(|_| body.len() > 1) else {
             return;
         };
@@ -409,6 +455,15 @@ impl Scan<'_> {
             );
         }
     }
+}
+
+/// Returns true where an argument of the call names a safe loader.
+fn names_safe(tokens: &[Token<'_>], open: usize) -> bool {
+    tokens
+        .iter()
+        .skip(open)
+        .take_while(|token| **token != Token::Line)
+        .any(|token| matches!(token, Token::Name(name) if name.contains("Safe")))
 }
 
 fn is_reading(call: &Frame, tokens: &[Token<'_>]) -> bool {

@@ -32,6 +32,16 @@ fn code_that_runs_code_is_found_under_any_name() {
         "open('/etc/hosts', 'w').write('')",
         "open('/etc/cron.d/x', mode='a')",
         "from pathlib import Path\nPath('/usr/bin/x').write_text('')",
+        "ｅｖａｌ('1')",
+        "open('/etc' + '/shadow')",
+        "open('/etc' '/shadow')",
+        r"open('\x2fetc\x2fshadow')",
+        "globals()['__builtins__']",
+        "import requests\nrequests.get('http://169.254.169.254/latest')",
+        "import urllib.request\nurllib.request.urlopen('file:///etc/passwd')",
+        "import sqlite3\nsqlite3.connect('x').execute('DROP TABLE users')",
+        "import yaml\nyaml.load(x)",
+        "!rm -rf /",
     ] {
         assert!(!dangers(code, &known).is_empty(), "{code}");
     }
@@ -57,6 +67,11 @@ fn code_that_computes_passes() {
         "run(exec=True)",
         "return x / y",
         "print('it''s')",
+        "import requests\nrequests.get('https://api.x.org/v1')",
+        "cursor.execute('SELECT 1')",
+        "import yaml\nyaml.load(x, Loader=yaml.SafeLoader)",
+        "if a != b:\n  return 1",
+        "x = 'a' + 'b' + c",
     ] {
         assert_eq!(dangers(code, &known), Vec::new(), "{code}");
     }

@@ -29,6 +29,13 @@ fn what_destroys_is_found() {
         "db.dropDatabase()",
         "db.users.deleteMany({})",
         "FLUSHALL",
+        "DELETE FROM users LIMIT 100000",
+        "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN DELETE",
+        "COPY t FROM '/etc/passwd'",
+        "ATTACH DATABASE '/etc/x' AS y",
+        "EXECUTE IMMEDIATE 'DROP TABLE x'",
+        "RENAME TABLE a TO b",
+        "SET GLOBAL max_connections = 1",
         "MATCH (n) DETACH DELETE n",
     ] {
         assert!(!dangers(query).is_empty(), "{query}");
@@ -47,6 +54,9 @@ fn what_reads_or_is_bounded_passes() {
         "INSERT INTO t (a) VALUES ('1=1')",
         "SELECT truncate(1.234, 2)",
         "SELECT deleted, updated FROM t",
+        "COPY t FROM 'data.csv'",
+        "DELETE FROM users WHERE id = 3 LIMIT 1",
+        "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET a = 1",
         "ALTER TABLE t ADD COLUMN x int",
         "ALTER TABLE t ALTER COLUMN x DROP DEFAULT",
         "SELECT a FROM t WHERE drop_date IS NULL",

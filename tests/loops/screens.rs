@@ -1,0 +1,118 @@
+//! What a person sees: the watch of a loop, and the live lines of a side-by-side run.
+
+use super::{create, holdpoint, sandbox, spawn, state, until};
+use crate::support::terminal::Terminal;
+
+#[test]
+fn a_watch_shows_every_phase_as_it_goes() {
+    let sandbox = sandbox();
+    let script = "while [ ! -e \"$HOLDPOINT_LOOP_ITERATION.go\" ]; do sleep 0.02; done; \
+                  [ \"$HOLDPOINT_LOOP_ITERATION\" != 1 ]";
+    let id = create(&sandbox, &["--task", "Sign \u{1b}[2Jin"], script);
+    let mut command = sandbox.command(env!("CARGO_BIN_EXE_holdpoint"));
+    command.args(["loop", "status", &id, "--watch"]);
+    let mut screen = Terminal::start(command);
+    screen.sees("created, iteration 0 of 10");
+    let mut runner = spawn(&sandbox, &["loop", "run", &id]);
+    screen.sees("running, iteration 0 of 10, develop");
+    screen.sees(&format!("run by process {}", runner.id()));
+    screen.sees("overall");
+    screen.sees("0 of 1 tasks");
+    screen.sees("task-001 Sign [2Jin (in_progress)");
+    sandbox.write("1.go", "");
+    screen.sees("iteration 1 of 10, debug");
+    screen.sees("bug       task-001: exit status 1");
+    screen.sees("last error (develop,");
+    sandbox.write("2.go", "");
+    sandbox.write("3.go", "");
+    screen.sees("iteration 3 of 10, validate");
+    screen.sees("1 of 1 tasks");
+    sandbox.write("4.go", "");
+    screen.sees("completed, iteration 4 of 10, complete");
+    let shown = screen.ends_with(0);
+    assert!(shown.contains("passed, 100% of the tests pass"), "{shown}");
+    // Each screen replaces the one before: as many lines up as it had.
+    let up = shown.matches("\u{1b}[").count();
+    assert!(up >= 4, "{shown:?}");
+    assert!(
+        !shown.contains("\u{1b}[2J"),
+        "a task's text reached the terminal"
+    );
+    assert!(runner.wait().unwrap().success());
+}
+
+#[test]
+fn a_watch_goes_on_through_a_pause_and_ends_with_a_stop() {
+    let sandbox = sandbox();
+    let id = create(&sandbox, &[], "true");
+    holdpoint(&sandbox, &["loop", "pause", &id]).exits(0);
+    let mut command = sandbox.command(env!("CARGO_BIN_EXE_holdpoint"));
+    command.args(["loop", "status", &id, "--watch"]);
+    let mut screen = Terminal::start(command);
+    screen.sees("paused, iteration 0 of 10");
+    holdpoint(&sandbox, &["loop", "stop", &id, "--why", "not wanted"]).exits(0);
+    screen.sees("failed, iteration 0 of 10; not wanted");
+    screen.ends_with(0);
+    assert_eq!(state(&sandbox, &id)["status"], "failed");
+}
+
+/// A side-by-side run whose agents end when the test says so.
+fn gated(sandbox: &crate::support::Sandbox, more: &[&str]) -> std::process::Command {
+    let agent = |name: &str| {
+        format!(
+            "sh -c 'touch {name}.up; while [ ! -e {name}.go ]; do sleep 0.02; done; echo SESSION_ID: {name}-12345678'"
+        )
+    };
+    let mut command = sandbox.command(env!("CARGO_BIN_EXE_holdpoint"));
+    command
+        .args(["collab", "--role", "analyzer", "--task", "t"])
+        .args(["--codex-command", &agent("codex")])
+        .args(["--gemini-command", &agent("gemini")])
+        .args(more);
+    command
+}
+
+#[test]
+fn two_live_lines_show_who_is_still_at_it() {
+    let sandbox = sandbox();
+    let mut screen = Terminal::start(gated(&sandbox, &[]));
+    screen.sees("codex running");
+    screen.sees("gemini running");
+    sandbox.write("codex.go", "");
+    screen.sees("codex success");
+    screen.sees("gemini running");
+    sandbox.write("gemini.go", "");
+    let shown = screen.ends_with(0);
+    let end = shown.rsplit_once("## codex").expect("the results").1;
+    assert!(end.contains("## gemini"), "{shown}");
+    assert!(end.contains("SUCCESS"), "{shown}");
+    assert!(!end.contains("running"), "a live line stayed: {end:?}");
+}
+
+#[test]
+fn without_a_terminal_progress_is_told_a_line_at_a_time() {
+    let sandbox = sandbox();
+    let err = sandbox.path("told");
+    let mut child = gated(&sandbox, &["--json"])
+        .env("HOLDPOINT_TEST_TELL_MS", "50")
+        .stdout(std::process::Stdio::null())
+        .stderr(std::fs::File::create(&err).unwrap())
+        .spawn()
+        .unwrap();
+    let told = || std::fs::read_to_string(&err).unwrap();
+    until("two lines of progress", || {
+        told().matches("codex running").count() >= 2
+    });
+    sandbox.write("gemini.go", "");
+    until("one is done", || told().contains("gemini success"));
+    sandbox.write("codex.go", "");
+    assert!(child.wait().unwrap().success());
+    let told = told();
+    let line = told
+        .lines()
+        .find(|line| line.contains("codex running"))
+        .unwrap();
+    assert!(line.starts_with("holdpoint: codex running "), "{line}");
+    assert!(line.contains(" s of 300 s"), "{line}");
+    assert!(!told.contains('\u{1b}'), "{told:?}");
+}
