@@ -76,7 +76,7 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     } else {
         Consent::Ask
     };
-    let progress = if std::io::stderr().is_terminal() && !args.json {
+    let progress = if std::io::stderr().is_terminal() && draws(env) && !args.json {
         Progress::Live
     } else {
         Progress::Lines
@@ -89,6 +89,12 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     let plan = plan(env, &workspace, args)?;
     let done = drive::begin(env, &workspace, plan, consent, progress)?;
     tell(&done, args.json)
+}
+
+/// Returns true where the terminal says of itself that lines can be drawn over.
+fn draws(env: &Env) -> bool {
+    env.text("TERM")
+        .is_some_and(|term| !term.is_empty() && term != "dumb")
 }
 
 fn plan(env: &Env, workspace: &Workspace, args: &Args) -> Result<Plan> {

@@ -75,7 +75,9 @@ fn gated(sandbox: &crate::support::Sandbox, more: &[&str]) -> std::process::Comm
 #[test]
 fn two_live_lines_show_who_is_still_at_it() {
     let sandbox = sandbox();
-    let mut screen = Terminal::start(gated(&sandbox, &[]));
+    let mut command = gated(&sandbox, &[]);
+    command.env("TERM", "xterm");
+    let mut screen = Terminal::start(command);
     screen.sees("codex running");
     screen.sees("gemini running");
     sandbox.write("codex.go", "");
@@ -87,6 +89,28 @@ fn two_live_lines_show_who_is_still_at_it() {
     assert!(end.contains("## gemini"), "{shown}");
     assert!(end.contains("SUCCESS"), "{shown}");
     assert!(!end.contains("running"), "a live line stayed: {end:?}");
+}
+
+#[test]
+fn a_terminal_that_cannot_draw_gets_a_line_at_a_time() {
+    let sandbox = sandbox();
+    for term in [None, Some("dumb")] {
+        let mut command = gated(&sandbox, &[]);
+        command.env("HOLDPOINT_TEST_TELL_MS", "50");
+        if let Some(term) = term {
+            command.env("TERM", term);
+        }
+        let mut screen = Terminal::start(command);
+        screen.sees("holdpoint: codex running");
+        sandbox.write("codex.go", "");
+        screen.sees("codex success · gemini running");
+        sandbox.write("gemini.go", "");
+        let shown = screen.ends_with(0);
+        assert!(!shown.contains('\u{1b}'), "{shown:?}");
+        for name in ["codex.go", "gemini.go"] {
+            std::fs::remove_file(sandbox.work().join(name)).unwrap();
+        }
+    }
 }
 
 #[test]

@@ -210,11 +210,15 @@ impl Drive<'_> {
         let mut told = begun;
         let every = tell_every(self.env);
         let mut view = View::new(self.progress, legs.len());
+        for leg in &mut legs {
+            view.tell(leg.notes());
+        }
         while legs.iter().any(|leg| leg.running.is_some()) {
             let left = self.left();
             for leg in &mut legs {
                 let before = self.snapshot.part(leg.backend).clone();
                 let look = leg.look(self.env, &self.dir, &mut self.snapshot, left)?;
+                view.tell(leg.notes());
                 if look == Look::Changed {
                     self.log_timeout(leg.backend, before.starts)?;
                 }
@@ -522,7 +526,7 @@ fn line(snapshot: &Snapshot, legs: &[Leg]) -> String {
 /// Two live lines on a terminal; nothing elsewhere.
 struct View {
     lines: Vec<indicatif::ProgressBar>,
-    _all: Option<indicatif::MultiProgress>,
+    all: Option<indicatif::MultiProgress>,
 }
 
 impl View {
@@ -530,7 +534,7 @@ impl View {
         if progress == Progress::Lines {
             return Self {
                 lines: Vec::new(),
-                _all: None,
+                all: None,
             };
         }
         let all = indicatif::MultiProgress::new();
@@ -539,7 +543,7 @@ impl View {
             .collect();
         Self {
             lines,
-            _all: Some(all),
+            all: Some(all),
         }
     }
 
@@ -547,6 +551,17 @@ impl View {
         for (bar, leg) in self.lines.iter().zip(legs) {
             bar.set_message(line(snapshot, std::slice::from_ref(leg)));
             bar.tick();
+        }
+    }
+
+    /// Prints notes above the live lines.
+    fn tell(&self, notes: Vec<String>) {
+        for note in notes {
+            let print = || out::note(format!("holdpoint: {note}"));
+            match &self.all {
+                Some(all) => all.suspend(print),
+                None => print(),
+            }
         }
     }
 

@@ -6,8 +6,8 @@ use crate::error::{Context as _, ErrorKind, Result};
 use crate::loops::child::{self, End, Found, Running, Start};
 use crate::runs::policy::outcome::{self, Ending, Exit, Family};
 use crate::runs::policy::{session, template};
+use crate::sys::clock;
 use crate::sys::env::Env;
-use crate::sys::{clock, out};
 use bstr::{BString, ByteSlice as _};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,6 +29,8 @@ pub(super) struct Leg {
     before: Duration,
     /// How long this start may take.
     limit: Duration,
+    /// What a person should know, until it is told.
+    notes: Vec<String>,
 }
 
 /// What a look at an agent showed.
@@ -100,6 +102,7 @@ impl Leg {
             begun: clock::monotonic(),
             before: Duration::ZERO,
             limit: Duration::from_millis(snapshot.plan.timeout_ms / 2),
+            notes: Vec::new(),
         };
         match snapshot.part(backend).status {
             Status::Pending => leg.start(env, dir, snapshot)?,
@@ -282,11 +285,17 @@ impl Leg {
         let retries = snapshot.retries_mut(self.backend);
         if failure.again && *retries == 0 {
             *retries += 1;
-            out::note(format!("holdpoint: {word}: {reason}; tried once more"));
+            self.notes
+                .push(format!("{word}: {reason}; tried once more"));
             return self.start(env, dir, snapshot);
         }
-        out::note(format!("holdpoint: {word}: {reason}"));
+        self.notes.push(format!("{word}: {reason}"));
         dir.save(snapshot)
+    }
+
+    /// Takes what a person should know.
+    pub(super) fn notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
     }
 
     /// How long this start has taken.
