@@ -82,15 +82,12 @@ fn unescaped(body: &str) -> String {
             .get(skip..skip + digits)
             .and_then(|digits| u32::from_str_radix(digits, radix).ok())
             .and_then(char::from_u32);
-        match read {
-            Some(c) => {
-                text.push(c);
-                text.push_str(part.get(skip + digits..).unwrap_or_default());
-            }
-            None => {
-                text.push('\\');
-                text.push_str(part);
-            }
+        if let Some(c) = read {
+            text.push(c);
+            text.push_str(part.get(skip + digits..).unwrap_or_default());
+        } else {
+            text.push('\\');
+            text.push_str(part);
         }
     }
     text
