@@ -212,6 +212,10 @@ impl Lookup for Around<'_> {
         Some(Path::new(OsStr::from_bytes(path)).is_dir())
     }
 
+    fn exists(&self, path: &[u8]) -> Option<bool> {
+        Some(fs::symlink_metadata(Path::new(OsStr::from_bytes(path))).is_ok())
+    }
+
     fn git_alias(&self, dir: &Dir, name: &[u8]) -> Option<BString> {
         let dir = Self::dir(dir)?;
         if !self.has_repository()

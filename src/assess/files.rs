@@ -253,7 +253,7 @@ fn unknown(
             );
             return;
         }
-        if located.system && !matches!(op, PathOp::Make) {
+        if located.system && !matches!(op, PathOp::Make | PathOp::Touch) {
             effects.push(system(
                 shown,
                 SystemClass::Config,
@@ -270,7 +270,9 @@ fn unknown(
             recursive: true, ..
         } => Level::Confirm,
         PathOp::Into { .. } | PathOp::Change | PathOp::Unpack => Level::Transparent,
-        PathOp::Make | PathOp::RemoveEmpty | PathOp::Permissions { .. } => Level::Autonomous,
+        PathOp::Make | PathOp::Touch | PathOp::RemoveEmpty | PathOp::Permissions { .. } => {
+            Level::Autonomous
+        }
     };
     // A file with a made-up name in a known directory of the workspace.
     let inside = under.is_some_and(|under| around.place(under).place == Place::Workspace);
@@ -312,7 +314,7 @@ fn file(op: FileOp, place: Place, nature: Nature, state: FileState) -> EffectKin
 
 fn file_op(op: &PathOp) -> FileOp {
     match op {
-        PathOp::Make => FileOp::Create,
+        PathOp::Make | PathOp::Touch => FileOp::Create,
         PathOp::Empty | PathOp::Replace | PathOp::Into { .. } | PathOp::Unpack => FileOp::Overwrite,
         PathOp::Change | PathOp::RemoveEmpty => FileOp::Modify,
         PathOp::Delete { .. } | PathOp::Mirror | PathOp::Move { .. } => FileOp::Delete,
@@ -390,7 +392,7 @@ fn one(
             }
         }
         PathOp::Unpack => unpack(&located, effects),
-        PathOp::Make | PathOp::Change | PathOp::Replace | PathOp::Empty => {
+        PathOp::Make | PathOp::Touch | PathOp::Change | PathOp::Replace | PathOp::Empty => {
             content(around, &located, op, named, effects);
         }
         PathOp::Into { .. } => {}
@@ -646,6 +648,7 @@ fn moved(around: &Around<'_>, deed: &Deed, located: &Located, to: &Arg, effects:
         return;
     }
     let from = subject(located);
+    let mut leaves = false;
     let new = match target(around, &deed.dir, to) {
         Target::Path(path) => {
             let inside = path.is_dir();
@@ -654,11 +657,21 @@ fn moved(around: &Around<'_>, deed: &Deed, located: &Located, to: &Arg, effects:
             } else {
                 path
             };
-            subject(&around.place(&path))
+            let new = around.place(&path);
+            leaves = new.place != Place::Workspace;
+            subject(&new)
         }
         _ => to.shown().into(),
     };
-    if is_made_again(&from) && around.state(&located.path) != FileState::Clean {
+    let state = around.state(&located.path);
+    if is_made_again(&from) && state != FileState::Clean {
+        return;
+    }
+    // Out of the workspace, what the project is made of is as good as deleted.
+    let of_the_project = matches!(state, FileState::Clean | FileState::Modified)
+        || state == FileState::Untracked && located.path.is_dir();
+    if leaves && of_the_project {
+        effects.push(plain(located, FileOp::Delete, state).because("moved out of the workspace"));
         return;
     }
     let nature = match nature(from.as_bstr()) {
@@ -666,12 +679,7 @@ fn moved(around: &Around<'_>, deed: &Deed, located: &Located, to: &Arg, effects:
         other => other,
     };
     effects.push(Effect::new(
-        file(
-            FileOp::Rename { from },
-            Place::Workspace,
-            nature,
-            around.state(&located.path),
-        ),
+        file(FileOp::Rename { from }, Place::Workspace, nature, state),
         new,
     ));
 }
@@ -756,6 +764,10 @@ fn content(
     if located.place == Place::Temporary {
         return;
     }
+    if named == Named::ByPattern && !matches!(op, PathOp::Make | PathOp::Touch) {
+        content_by_pattern(around, located, op, effects);
+        return;
+    }
     let state = around.state(&located.path);
     let there = !matches!(state, FileState::Absent);
     around.makes(&located.path);
@@ -769,8 +781,16 @@ fn content(
     }
     let name = subject(located);
     let nature = nature(name.as_bstr());
+    if *op == PathOp::Touch && !there && located.place == Place::Outside {
+        let level = Level::Transparent;
+        effects.push(
+            Effect::new(EffectKind::Declared { level }, name)
+                .because("an empty file or directory is made outside of the workspace"),
+        );
+        return;
+    }
     let op = match op {
-        PathOp::Make if there => {
+        PathOp::Make | PathOp::Touch if there => {
             if matches!(located.place, Place::Guard | Place::GitDir) {
                 effects.push(plain(located, FileOp::Modify, state));
             }
@@ -778,7 +798,7 @@ fn content(
         }
         PathOp::Change if there => FileOp::Modify,
         PathOp::Replace if there => FileOp::Overwrite,
-        PathOp::Make | PathOp::Change | PathOp::Replace => FileOp::Create,
+        PathOp::Make | PathOp::Touch | PathOp::Change | PathOp::Replace => FileOp::Create,
         _ => {
             // Emptying something means that it is there, now or by then.
             let by_then = state == FileState::Absent
@@ -793,7 +813,6 @@ fn content(
             return;
         }
     };
-    let _ = named;
     let losses = if op == FileOp::Overwrite {
         lost_file(around, located, state)
     } else {
@@ -806,6 +825,41 @@ fn content(
         state
     };
     effects.push(plain(located, op, state).losing(losses));
+}
+
+/// A pattern's matches are changed, replaced or emptied: each tracked one is looked at.
+fn content_by_pattern(
+    around: &Around<'_>,
+    located: &Located,
+    op: &PathOp,
+    effects: &mut Vec<Effect>,
+) {
+    let relative = located.relative.clone().unwrap_or_default();
+    let pattern: BString = bytes(&relative).replace("**/", "*").into();
+    let hits = around
+        .tracked()
+        .map(|tracked| tracked.matching(&pattern, MOST_LISTED))
+        .unwrap_or_default();
+    for hit in &hits {
+        let path = around
+            .workspace()
+            .root
+            .join(OsStr::from_bytes(hit.as_slice()));
+        content(around, &around.place(&path), op, Named::Exactly, effects);
+    }
+    let again = is_made_again(&pattern) || is_made_again(bytes(&relative));
+    if *op == PathOp::Empty && !again {
+        effects.push(
+            plain(located, FileOp::Overwrite, FileState::Unknown)
+                .because("whatever the pattern matches is emptied"),
+        );
+    } else if hits.is_empty() && !again {
+        let level = Level::Transparent;
+        effects.push(
+            Effect::new(EffectKind::Declared { level }, subject(located))
+                .because("whatever the pattern matches changes"),
+        );
+    }
 }
 
 fn lost_file(around: &Around<'_>, located: &Located, state: FileState) -> Losses {

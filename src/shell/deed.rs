@@ -78,6 +78,8 @@ pub enum DeedKind {
 pub enum PathOp {
     /// Made if it is not there; left alone if it is.
     Make,
+    /// An empty file or directory is made if nothing is there.
+    Touch,
     /// Emptied.
     Empty,
     /// Its content is replaced.
@@ -129,6 +131,8 @@ pub trait Lookup {
     fn file(&self, path: &[u8]) -> Option<Vec<u8>>;
     /// Whether a path is a directory; `None` where that cannot be told.
     fn is_dir(&self, path: &[u8]) -> Option<bool>;
+    /// Whether anything is at a path; `None` where that cannot be told.
+    fn exists(&self, path: &[u8]) -> Option<bool>;
     /// A git alias of the repository at `dir`.
     fn git_alias(&self, dir: &Dir, name: &[u8]) -> Option<BString>;
     /// The top of the worktree that holds `dir`.
@@ -147,6 +151,10 @@ impl Lookup for Nothing {
     }
 
     fn is_dir(&self, _path: &[u8]) -> Option<bool> {
+        None
+    }
+
+    fn exists(&self, _path: &[u8]) -> Option<bool> {
         None
     }
 

@@ -16,6 +16,9 @@ const FUEL: u32 = 120_000;
 /// Nesting of wrappers, functions and scripts in scripts beyond which text counts as opaque.
 const DEPTH: u16 = 24;
 
+/// Script files that are read because commands run them, scripts in scripts included.
+const SCRIPTS: u16 = 48;
+
 /// Names under which the shell would pass a process substitution.
 const STREAMS: &[u8] = b"/dev/fd/holdpoint-";
 
@@ -102,6 +105,7 @@ pub(crate) struct Walk<'a> {
     downloads: Vec<BString>,
     written: Vec<(BString, BString)>,
     table: bool,
+    scripts: u16,
     /// Functions and aliases being run, against endless recursion.
     running: Vec<BString>,
 }
@@ -120,6 +124,7 @@ impl<'a> Walk<'a> {
             downloads: Vec::new(),
             written: Vec::new(),
             table: false,
+            scripts: SCRIPTS,
             running: Vec::new(),
         }
     }
@@ -262,6 +267,21 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// The text of a script file that a command would run.
+    pub(crate) fn read_script(&mut self, path: &Arg) -> Stream {
+        match self.read_path(path) {
+            Stream::Text(_) if self.scripts == 0 => {
+                self.opaque(Level::Confirm, "more scripts than are read call each other");
+                Stream::Unknown
+            }
+            Stream::Text(text) => {
+                self.scripts -= 1;
+                Stream::Text(text)
+            }
+            other => other,
+        }
+    }
+
     /// Runs text as a script of its own in this shell's state.
     pub(crate) fn run_text(&mut self, text: &BStr, input: &Stream) -> Stream {
         if !self.deeper() {
@@ -391,7 +411,7 @@ impl<'a> Walk<'a> {
     fn makes(&self, dir: &BString) -> bool {
         self.script.deeds.iter().any(|deed| match &deed.kind {
             DeedKind::File {
-                op: PathOp::Make | PathOp::Unpack,
+                op: PathOp::Make | PathOp::Touch | PathOp::Unpack,
                 path,
             } => deed.dir.join(path) == Dir::Known(dir.clone()),
             _ => false,

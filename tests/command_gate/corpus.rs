@@ -45,8 +45,10 @@ fn cases() -> Vec<Case> {
 }
 
 fn repository(setup: &str) -> Sandbox {
-    if setup == "none" {
-        return Sandbox::plain();
+    match setup {
+        "none" => return Sandbox::plain(),
+        "project" => return super::project::repository(),
+        _ => {}
     }
     let sandbox = Sandbox::with_files(&[
         ("README.md", "read\n"),
@@ -110,7 +112,7 @@ fn every_command_of_the_corpus_gets_its_level() {
     let cases = cases();
     let mut wrong = String::new();
     let mut missed = 0;
-    for setup in ["none", "clean", "dirty"] {
+    for setup in ["none", "clean", "dirty", "project"] {
         let sandbox = repository(setup);
         let these: Vec<&Case> = cases.iter().filter(|case| case.setup == setup).collect();
         let verdicts = judge(&sandbox, &these);

@@ -2,4 +2,5 @@
 
 mod corpus;
 mod evidence;
+mod project;
 mod surface;

@@ -249,7 +249,8 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         }
         "docker" | "podman" | "nerdctl" | "finch" => super::tables::containers::run(walk, call),
         "kubectl" | "oc" | "k" | "kubecolor" => super::tables::containers::cluster(walk, call),
-        "tmux" | "screen" | "zellij" => terminal(walk, call),
+        "tmux" | "screen" | "zellij" => return super::terminals::run(walk, call),
+        "java" => java(walk, call),
         "sem" => parallel(walk, args, call.input),
         name => {
             let carrier = CARRIERS.iter().find(|carrier| carrier.name == name)?;
@@ -305,6 +306,19 @@ fn carry(walk: &mut Walk<'_>, carrier: &Carrier, call: &Call<'_>) -> Stream {
             return Stream::Unknown;
         }
         _ => {}
+    }
+    if matches!(
+        carrier.name,
+        "op" | "doppler" | "infisical" | "dotenvx" | "aws-vault" | "mise"
+    ) && !options
+        .operands
+        .first()
+        .is_some_and(|verb| matches!(verb.word(), "run" | "exec" | "x"))
+    {
+        if !super::tables::run(walk, call) {
+            super::tables::by_words(walk, call);
+        }
+        return Stream::Unknown;
     }
     let words = options.operands.get(carrier.skip..).unwrap_or_default();
     let words = match words.first() {
@@ -556,7 +570,7 @@ fn text_command(
     walk.run_args(&options.operands, input)
 }
 
-fn join(words: &[Arg]) -> BString {
+pub(super) fn join(words: &[Arg]) -> BString {
     let mut text = BString::default();
     for word in words {
         if !text.is_empty() {
@@ -836,64 +850,19 @@ fn flock(walk: &mut Walk<'_>, args: &[Arg], input: &Stream) -> Stream {
     }
 }
 
-/// tmux and screen: commands typed into or started in another terminal.
-fn terminal(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
-    let words: Vec<&str> = call.args.iter().map(Arg::word).collect();
-    if words.iter().any(|word| {
-        matches!(
-            *word,
-            "kill-server" | "kill-session" | "kill-all-sessions" | "delete-all-sessions"
-        )
-    }) {
-        walk.mark(
-            Level::Confirm,
-            "terminal sessions and what runs in them are ended",
-        );
+/// `java -jar TOOL.jar`: the tool may be one that a table knows.
+fn java(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
+    let at = call.args.iter().position(|arg| arg.text == "-jar");
+    if let Some(at) = at
+        && let Some(jar) = call.args.get(at + 1)
+        && let Some(name) = jar.word().rsplit('/').next()
+    {
+        let tool = Call {
+            name: name.strip_suffix(".jar").unwrap_or(name),
+            args: call.args.get(at + 2..).unwrap_or_default(),
+            input: call.input,
+        };
+        super::tables::run(walk, &tool);
     }
-    let Some(at) = words.iter().position(|word| {
-        matches!(
-            *word,
-            "send-keys"
-                | "send"
-                | "new-session"
-                | "new"
-                | "new-window"
-                | "neww"
-                | "split-window"
-                | "splitw"
-                | "run-shell"
-                | "run"
-                | "respawn-pane"
-                | "respawnp"
-                | "if-shell"
-                | "-X"
-                | "stuff"
-                | "write-chars"
-                | "popup"
-                | "display-popup"
-                | "-dm"
-                | "-dmS"
-                | "-S"
-                | "pipe-pane"
-        )
-    }) else {
-        return Stream::Unknown;
-    };
-    let rest = call.args.get(at + 1..).unwrap_or_default();
-    let options = Options::read(
-        rest,
-        &Spec {
-            short: "tcnsxyeFNbhpl",
-            ..Spec::default()
-        },
-    );
-    let keys = ["Enter", "C-m", "C-c", "KPEnter", "Escape", "stuff"];
-    let typed: Vec<Arg> = options
-        .operands
-        .iter()
-        .filter(|arg| !keys.contains(&arg.word()))
-        .cloned()
-        .collect();
-    let text = join(&typed);
-    walk.run_child(text.as_bstr(), &Stream::Unknown)
+    Stream::Unknown
 }

@@ -139,7 +139,7 @@ fn install(walk: &mut Walk<'_>, args: &[Arg]) {
     let options = Options::read(args, &COPY);
     if options.has(&["d", "directory"]) {
         for path in &options.operands {
-            walk.file(PathOp::Make, path);
+            walk.file(PathOp::Touch, path);
         }
         return;
     }

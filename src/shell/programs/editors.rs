@@ -12,7 +12,11 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
     Some(match call.name {
         "sed" | "gsed" => sed(walk, call),
         "awk" | "gawk" | "mawk" | "nawk" => awk(walk, call),
-        "ed" | "ex" | "vi" | "vim" | "nvim" | "view" | "emacs" => editor(walk, call),
+        "ed" | "ex" | "vi" | "vim" | "nvim" | "view" | "gvim" => {
+            super::scripted::editor(walk, call)
+        }
+        "emacs" | "emacsclient" => super::scripted::emacs(walk, call),
+        "tclsh" | "wish" | "expect5" => super::scripted::tcl(walk, call),
         "sd" => {
             for path in Options::read(
                 call.args,
@@ -180,6 +184,7 @@ fn awk_program(walk: &mut Walk<'_>, program: &[u8]) {
             None => walk.opaque(Level::MustAsk, "awk runs commands that it makes up"),
         }
     }
+    read_from(walk, program);
     let mut rest = program;
     while let Some(at) = rest.find_byteset(b"|>") {
         let mark = rest.get(at).copied();
@@ -211,6 +216,27 @@ fn awk_program(walk: &mut Walk<'_>, program: &[u8]) {
             if statement.trim_ascii_start().starts_with(b"print") {
                 walk.file(op, &Arg::known(text));
             }
+        }
+    }
+}
+
+/// awk's `"command" | getline`.
+fn read_from(walk: &mut Walk<'_>, program: &[u8]) {
+    let mut rest = program;
+    while let Some(at) = rest.find_byte(b'"') {
+        let Some((literal, _)) = string(rest.get(at..).unwrap_or_default()) else {
+            break;
+        };
+        rest = rest.get(at + literal.len() + 2..).unwrap_or_default();
+        let after = rest
+            .trim_ascii_start()
+            .strip_prefix(b"|")
+            .unwrap_or_default();
+        if after
+            .trim_start_with(|c| c == '&' || c == ' ')
+            .starts_with(b"getline")
+        {
+            let _ = walk.run_child(literal.as_bstr(), &Stream::Unknown);
         }
     }
 }
@@ -255,63 +281,4 @@ fn string(text: &[u8]) -> Option<(BString, bool)> {
         }
     }
     None
-}
-
-/// ed, ex, vi: `:!command`, and files written.
-fn editor(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
-    let options = Options::read(
-        call.args,
-        &Spec {
-            short: "cSuTp",
-            long: &["cmd", "eval", "load", "execute"],
-            ..Spec::default()
-        },
-    );
-    let mut texts: Vec<BString> = options
-        .values(&["c", "cmd"])
-        .into_iter()
-        .map(|arg| arg.text.clone())
-        .collect();
-    for arg in call.args {
-        if let Some(text) = arg.text.strip_prefix(b"+") {
-            texts.push(text.into());
-        }
-    }
-    if let Stream::Text(text) = call.input {
-        texts.push(text.clone());
-    }
-    let mut writes = false;
-    for text in &texts {
-        for line in text.lines() {
-            let line = line.trim_ascii().trim_start_with(|c| c == ':' || c == '%');
-            if let Some(shell) = line.strip_prefix(b"!") {
-                let shell: BString = shell.into();
-                let _ = walk.run_child(shell.as_bstr(), &Stream::Unknown);
-            }
-            writes |= line.starts_with(b"w") || line.starts_with(b"x") || line.contains_str("wq");
-        }
-        for name in ["system(", "delete("] {
-            if let Some(at) = text.find(name) {
-                let rest = text.get(at + name.len()..).unwrap_or_default();
-                let rest: BString = rest
-                    .trim_with(|c| matches!(c, '"' | '\'' | ')' | ' '))
-                    .into();
-                if name == "system(" {
-                    let _ = walk.run_child(rest.as_bstr(), &Stream::Unknown);
-                } else {
-                    walk.file(PathOp::Delete { recursive: true }, &Arg::known(rest));
-                }
-            }
-        }
-    }
-    if writes {
-        for path in options
-            .operands
-            .iter()
-            .filter(|path| !path.text.starts_with(b"+"))
-        {
-            walk.file(PathOp::Change, path);
-        }
-    }
-    Stream::Unknown
 }

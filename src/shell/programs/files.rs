@@ -180,7 +180,7 @@ fn makes(walk: &mut Walk<'_>, args: &[Arg], short: &'static str, long: &'static 
         },
     );
     for path in &options.operands {
-        walk.file(PathOp::Make, path);
+        walk.file(PathOp::Touch, path);
     }
 }
 

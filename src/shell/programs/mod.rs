@@ -19,11 +19,13 @@ pub mod git;
 mod guard;
 mod packages;
 mod printing;
+mod scripted;
 mod scripts;
 mod shells;
 mod sql;
 mod system;
 mod tables;
+mod terminals;
 mod web;
 
 use super::arg::Arg;
@@ -137,6 +139,9 @@ fn dispatch(walk: &mut Walk<'_>, call: &Call<'_>, path: &str) -> Stream {
     }
     if tables::run(walk, call) {
         return Stream::Unknown;
+    }
+    if !path.contains('/') {
+        tables::by_words(walk, call);
     }
     shells::run_file(walk, path, call)
 }

@@ -162,8 +162,8 @@ fn interpret(walk: &mut Walk<'_>, of: &Interpreter, call: &Call<'_>) -> Stream {
             } else if path.text.starts_with(b"/dev/fd/") || path.text == "/dev/stdin" {
                 let stream = walk.read_path(path);
                 from_input(walk, of, &stream, call.name);
-            } else {
-                managed(walk, &operands);
+            } else if !managed(walk, &operands) {
+                script_file(walk, of.language, path);
             }
         }
         _ => from_input(walk, of, &call.input.clone(), call.name),
@@ -205,7 +205,7 @@ pub(super) fn run_text(walk: &mut Walk<'_>, shebang: &[u8], text: &[u8]) {
         .rfind(|word| !word.is_empty() && !word.starts_with(b"-"))
         .unwrap_or_default();
     if let Some(of) = name.to_str().ok().and_then(interpreter) {
-        code::read(walk, of.language, text);
+        code::read_file(walk, of.language, text);
     }
 }
 
@@ -222,7 +222,7 @@ fn run_module(walk: &mut Walk<'_>, module: &Arg, rest: &[Arg], input: &Stream) -
 }
 
 /// Framework scripts whose subcommands destroy data.
-fn managed(walk: &mut Walk<'_>, operands: &[Arg]) {
+fn managed(walk: &mut Walk<'_>, operands: &[Arg]) -> bool {
     let script = operands
         .first()
         .map(|path| {
@@ -239,7 +239,7 @@ fn managed(walk: &mut Walk<'_>, operands: &[Arg]) {
         "artisan" => "artisan",
         "console" => "bin/console",
         "wp-cli.phar" => "wp",
-        _ => return,
+        _ => return false,
     };
     let args = operands.get(1..).unwrap_or_default().to_vec();
     super::tables::run(
@@ -250,6 +250,14 @@ fn managed(walk: &mut Walk<'_>, operands: &[Arg]) {
             input: &Stream::Unknown,
         },
     );
+    true
+}
+
+/// A script of the project's that an interpreter runs.
+fn script_file(walk: &mut Walk<'_>, language: Language, path: &Arg) {
+    if let Stream::Text(text) = walk.read_script(path) {
+        code::read_file(walk, language, &text);
+    }
 }
 
 fn deno(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
@@ -281,7 +289,8 @@ fn deno(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
                 from_input(walk, &of, &call.input.clone(), "deno");
             }
             Some(path) if path.text.starts_with(b"http") => remote(walk),
-            _ => {}
+            Some(path) => script_file(walk, Language::Script, &path.clone()),
+            None => {}
         },
         Some("fmt") => walk.mark(Level::Autonomous, "files are formatted"),
         _ => {}

@@ -250,7 +250,7 @@ fn shell(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     if path.remote {
         return remote(walk);
     }
-    match walk.read_path(&path) {
+    match walk.read_script(&path) {
         Stream::Text(text) => {
             let scope = walk.scope.clone();
             walk.scope.positional = operands;
@@ -292,7 +292,7 @@ pub(super) fn run_file(walk: &mut Walk<'_>, path: &str, call: &Call<'_>) -> Stre
     }
     let path = Arg::known(path);
     script_made(walk, &path);
-    let Stream::Text(text) = walk.read_path(&path) else {
+    let Stream::Text(text) = walk.read_script(&path) else {
         return Stream::Unknown;
     };
     let first = text.lines().next().unwrap_or_default();

@@ -34,6 +34,13 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
             );
         }
         "bq" => {
+            if call
+                .args
+                .iter()
+                .any(|arg| matches!(arg.word(), "--dry_run" | "--dry_run=true"))
+            {
+                return Some(Stream::Unknown);
+            }
             for arg in call.args {
                 statements(walk, &arg.text);
             }
@@ -51,6 +58,18 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
                 "hupdD",
             );
             super::tables::run(walk, call);
+        }
+        "wrangler" => {
+            client(walk, call, "", &["command", "file"], "");
+            super::tables::run(walk, call);
+        }
+        "cypher-shell" => {
+            for arg in call.args {
+                graph_query(walk, &arg.text);
+            }
+            if let Stream::Text(text) = call.input {
+                graph_query(walk, &text.clone());
+            }
         }
         "mongosh" | "mongo" => mongo(walk, call),
         "redis-cli" | "valkey-cli" | "keydb-cli" => redis(walk, call),
@@ -119,6 +138,17 @@ fn client(
     }
 }
 
+/// Notes what a query of a graph database deletes.
+fn graph_query(walk: &mut Walk<'_>, text: &[u8]) {
+    let lower = text.to_ascii_lowercase();
+    let deletes = lower
+        .split(|byte| !byte.is_ascii_alphanumeric())
+        .any(|word| matches!(word, b"delete" | b"drop"));
+    if deletes && lower.contains(&b' ') {
+        destroys(walk, "nodes, relationships or a schema are deleted");
+    }
+}
+
 fn queried(walk: &mut Walk<'_>, value: &Arg, file: bool) {
     if file {
         match walk.read_path(value) {
@@ -157,13 +187,19 @@ fn sqlite(walk: &mut Walk<'_>, call: &Call<'_>) {
             ..Spec::default()
         },
     );
-    for text in options.operands.iter().skip(1) {
+    // A database in memory or among temporary files holds nothing that was agreed.
+    let scratch = options.operands.first().is_none_or(|path| {
+        path.text == ":memory:"
+            || path.text.is_empty()
+            || path.text.starts_with(b"/tmp/")
+            || path.text.starts_with(b"/var/tmp/")
+    });
+    let given = options.operands.iter().skip(1);
+    for text in given.chain(options.values(&["cmd"])) {
         dot_command(walk, &text.text);
-        statements(walk, &text.text);
-    }
-    for text in options.values(&["cmd"]) {
-        dot_command(walk, &text.text);
-        statements(walk, &text.text);
+        if !scratch {
+            statements(walk, &text.text);
+        }
     }
     if let Stream::Text(text) = call.input {
         let text = text.clone();
@@ -171,7 +207,9 @@ fn sqlite(walk: &mut Walk<'_>, call: &Call<'_>) {
             dot_command(walk, line);
         }
     }
-    from_input(walk, call.input);
+    if !scratch {
+        from_input(walk, call.input);
+    }
 }
 
 /// sqlite's `.shell`, `.output`, `.restore`.

@@ -253,8 +253,7 @@ fn request(walk: &mut Walk<'_>, method: &str, args: &[Arg], body: &BString) {
         || flat.contains("method:delete")
         || flat.contains("mutation")
             && (flat.contains("delete") || flat.contains("destroy") || flat.contains("remove"))
-        || lower.contains("drop table")
-        || lower.contains("drop database")
+        || is_statement(&lower, &whole)
         || flat.contains("\"remove\"")
     {
         Some("a server is told to delete something")
@@ -267,6 +266,30 @@ fn request(walk: &mut Walk<'_>, method: &str, args: &[Arg], body: &BString) {
             why: why.to_owned(),
         });
     }
+}
+
+/// Whether a body is a statement for a database, not a text that holds one.
+fn is_statement(body: &str, whole: &str) -> bool {
+    let drops = [
+        "drop table",
+        "drop database",
+        "drop index",
+        "delete from",
+        "truncate ",
+    ]
+    .iter()
+    .any(|words| body.contains(words));
+    let spoken = body
+        .trim_start_matches(['"', '\'', ' '])
+        .trim_start_matches("query=")
+        .trim_start_matches("q=");
+    let bare = ["drop ", "delete ", "truncate "]
+        .iter()
+        .any(|word| spoken.starts_with(word));
+    let speaks_sql = ["sql", "/query", ":8123", "/exec", "/db/", "/statements"]
+        .iter()
+        .any(|part| whole.contains(part));
+    drops && (bare || speaks_sql)
 }
 
 fn wget(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {

@@ -287,3 +287,74 @@ pub(super) fn find(language: Language, call: &Call, text: &[u8]) -> Option<Does>
     let imported = text.contains_str("import") || text.contains_str("require");
     (!generic || imported).then_some(found)
 }
+
+/// Deletions that are handed to another function by name: `map(os.remove, …)`, `forEach(fs.unlinkSync)`.
+const HANDED_OVER: &[&str] = &[
+    "os.remove",
+    "os.unlink",
+    "shutil.rmtree",
+    "Path.unlink",
+    "fs.unlinkSync",
+    "fs.rmSync",
+    "fs.rm",
+    "fs.unlink",
+    "fs.promises.unlink",
+    "fs.promises.rm",
+    "unlinkSync",
+    "rmSync",
+    "rmtree",
+    "\"unlink\"",
+    "'unlink'",
+    "\"rmdir\"",
+    "'rmdir'",
+    ":delete",
+    "Deno.removeSync",
+    "Deno.remove",
+    "FileUtils.rm_rf",
+];
+
+/// Whether a text hands a deletion to another function.
+pub(super) fn passes_deletion(text: &[u8]) -> bool {
+    HANDED_OVER.iter().any(|name| {
+        text.find_iter(name).any(|at| {
+            let before = text.get(..at).unwrap_or_default().trim_ascii_end();
+            let after = text
+                .get(at + name.len()..)
+                .unwrap_or_default()
+                .trim_ascii_start();
+            let opens = before.ends_with(b"(") || before.ends_with(b",");
+            let closes = after.starts_with(b")") || after.starts_with(b",");
+            opens && closes && applies(before)
+        })
+    })
+}
+
+/// Whether the innermost call that is open applies a function to many things.
+fn applies(before: &[u8]) -> bool {
+    let name = before.rsplit_once_str("(").map_or(before, |(name, _)| name);
+    [
+        "map",
+        "forEach",
+        "filter",
+        "each",
+        "method",
+        "array_map",
+        "array_walk",
+        "call_user_func",
+        "call_user_func_array",
+        "submit",
+        "starmap",
+        "imap",
+        "imap_unordered",
+        "partial",
+        "register",
+        "setTimeout",
+        "apply",
+        "then",
+        "reduce",
+        "run_in_executor",
+        "to_thread",
+    ]
+    .iter()
+    .any(|one| name.trim_ascii_end().ends_with(one.as_bytes()))
+}

@@ -7,12 +7,15 @@
 
 mod calls;
 mod scan;
+mod values;
 
 use self::calls::{Does, find};
-use self::scan::{Call, Value};
+use self::scan::Call;
+use self::values::{Known, Value};
 use crate::judge::{Level, SystemClass};
 use crate::shell::arg::{Arg, UNKNOWN};
-use crate::shell::deed::{DeedKind, PathOp};
+use crate::shell::deed::{Deed, DeedKind, PathOp};
+use crate::shell::scope::Dir;
 use crate::shell::walk::{Stream, Walk};
 use bstr::{BString, ByteSlice as _};
 
@@ -47,13 +50,72 @@ fn read_within(walk: &mut Walk<'_>, language: Language, text: &[u8], depth: u8) 
         walk.opaque(Level::MustAsk, "the program's text is not known");
         return;
     }
-    for call in scan::calls(language, text) {
+    for call in calls_of(walk, language, text) {
         if let Some(does) = find(language, &call, text) {
             apply(walk, language, does, &call, text, depth);
         }
     }
     for command in scan::backquoted(language, text) {
         let _ = walk.run_child(command.as_bstr(), &Stream::Unknown);
+    }
+    if language == Language::Other {
+        super::scripted::apple_script(walk, text);
+    }
+    if calls::passes_deletion(text) {
+        walk.file(PathOp::Delete { recursive: true }, &Arg::unknown());
+    }
+}
+
+fn calls_of(walk: &Walk<'_>, language: Language, text: &[u8]) -> Vec<Call> {
+    let home = walk.scope.home.as_ref().map(|home| home.as_bstr());
+    scan::calls(&Known::read(language, text, home), text)
+}
+
+/// Notes what a script of the project would do, as far as that is certain.
+///
+/// A program on disk has branches that this run may not take, and values that
+/// only it knows. Deletions of things that are there and commands that it
+/// starts count; what it writes, asks of a database or makes up does not.
+pub(super) fn read_file(walk: &mut Walk<'_>, language: Language, text: &[u8]) {
+    let first = walk.script.deeds.len();
+    for call in calls_of(walk, language, text) {
+        if let Some(does @ (Does::Delete | Does::Truncate | Does::Run)) =
+            find(language, &call, text)
+        {
+            apply(walk, language, does, &call, text, 0);
+        }
+    }
+    for command in scan::backquoted(language, text) {
+        let _ = walk.run_child(command.as_bstr(), &Stream::Unknown);
+    }
+    let added = walk
+        .script
+        .deeds
+        .split_off(first.min(walk.script.deeds.len()));
+    let certain: Vec<_> = added
+        .into_iter()
+        .filter(|deed| is_certain(walk, deed))
+        .collect();
+    walk.script.deeds.extend(certain);
+}
+
+fn is_certain(walk: &Walk<'_>, deed: &Deed) -> bool {
+    match &deed.kind {
+        DeedKind::File { op, path } => {
+            let destroys = matches!(
+                op,
+                PathOp::Delete { .. } | PathOp::Empty | PathOp::Mirror | PathOp::Move { .. }
+            );
+            let there = match deed.dir.join(path) {
+                Dir::Known(path) => walk.lookup.exists(&path).unwrap_or(true),
+                Dir::Unknown | Dir::Elsewhere => false,
+            };
+            destroys && there
+        }
+        DeedKind::Git(_) | DeedKind::System { .. } | DeedKind::Guard { .. } => true,
+        DeedKind::Bypass { .. } => true,
+        DeedKind::Marked { level, .. } => *level == Level::MustAsk,
+        DeedKind::Package { .. } | DeedKind::Opaque { .. } => false,
     }
 }
 
@@ -261,7 +323,10 @@ fn evaluate(walk: &mut Walk<'_>, language: Language, call: &Call, text: &[u8], d
     .iter()
     .any(|word| text.contains_str(word));
     match decoded {
-        Some(code) if hidden && depth < 4 => read_within(walk, language, &code, depth + 1),
+        Some(code) if hidden && depth < 4 => {
+            walk.opaque(Level::Confirm, "code is decoded and run");
+            read_within(walk, language, &code, depth + 1);
+        }
         _ if hidden => walk.opaque(Level::MustAsk, "code is decoded and run unseen"),
         _ => walk.opaque(Level::Confirm, "code is made up and run unseen"),
     }

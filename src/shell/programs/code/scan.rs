@@ -1,6 +1,7 @@
 //! Finds calls and literals in program text, outside of strings and comments.
 
 use super::Language;
+use super::values::{Known, Value, arguments};
 use crate::shell::arg::{Arg, UNKNOWN};
 use bstr::{BString, ByteSlice as _};
 
@@ -25,70 +26,16 @@ impl Call {
     }
 }
 
-/// What is known of an argument.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
-    /// Text, perhaps with unknown parts.
-    Text(Arg),
-    /// A list of texts.
-    List(Vec<Arg>),
-    /// Something else.
-    Unknown,
-}
-
-impl Value {
-    /// As one argument.
-    pub(super) fn arg(&self) -> Arg {
-        match self {
-            Self::Text(arg) => arg.clone(),
-            Self::List(args) => args.first().cloned().unwrap_or_default(),
-            Self::Unknown => Arg::unknown(),
-        }
-    }
-
-    /// As paths.
-    pub(super) fn paths(&self) -> Vec<Arg> {
-        match self {
-            Self::List(args) => args.clone(),
-            other => vec![other.arg()],
-        }
-    }
-
-    /// The kind of a mode such as `w+b` or Perl's `>`: `w`, `a`, or nothing.
-    pub(super) fn mode(&self) -> Option<String> {
-        let Self::Text(arg) = self else { return None };
-        let text = arg.word();
-        let text = text.split(':').next().unwrap_or(text).trim();
-        if text.starts_with(">>") {
-            return Some("a".to_owned());
-        }
-        if text.starts_with('>') || text.starts_with("+>") {
-            return Some("w".to_owned());
-        }
-        let plain =
-            text.len() <= 3 && text.chars().all(|c| "rwaxbt+".contains(c)) && !text.is_empty();
-        if !plain {
-            return None;
-        }
-        let kind = if text.contains('w') {
-            "w"
-        } else if text.contains('a') || text.contains('+') {
-            "a"
-        } else {
-            ""
-        };
-        Some(kind.to_owned())
-    }
-}
-
-struct Scanner<'t> {
-    text: &'t [u8],
-    at: usize,
-    language: Language,
+/// A place in program text.
+pub(super) struct Scanner<'t> {
+    pub(super) text: &'t [u8],
+    pub(super) at: usize,
+    pub(super) language: Language,
 }
 
 /// The calls of a text, in order.
-pub(super) fn calls(language: Language, text: &[u8]) -> Vec<Call> {
+pub(super) fn calls(known: &Known<'_>, text: &[u8]) -> Vec<Call> {
+    let language = known.language;
     let mut found = Vec::new();
     let mut scanner = Scanner {
         text,
@@ -112,11 +59,11 @@ pub(super) fn calls(language: Language, text: &[u8]) -> Vec<Call> {
         }
         if byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$' | b'@') {
             let name = scanner.name();
-            if let Some(mut call) = scanner.call(&name, &aliases) {
+            if let Some(mut call) = scanner.call(&name, &aliases, known) {
                 let inner = call.1;
                 // Calls among the arguments come first.
                 if depth_allows(&found) {
-                    found.extend(calls_inside(language, inner));
+                    found.extend(calls_inside(known, inner));
                 }
                 if after_close {
                     attach(&mut call.0, last.as_ref());
@@ -139,7 +86,7 @@ pub(super) fn calls(language: Language, text: &[u8]) -> Vec<Call> {
             let inside = scanner.until_close();
             let call = Call {
                 name: module.word().to_owned(),
-                args: arguments(language, inside),
+                args: arguments(known, inside),
                 receiver: None,
             };
             last = Some(call.clone());
@@ -164,11 +111,11 @@ fn depth_allows(found: &[Call]) -> bool {
     found.len() < MOST
 }
 
-fn calls_inside(language: Language, text: &[u8]) -> Vec<Call> {
+fn calls_inside(known: &Known<'_>, text: &[u8]) -> Vec<Call> {
     if text.len() > 64 * 1024 || !text.contains(&b'(') {
         return Vec::new();
     }
-    calls(language, text)
+    calls(known, text)
 }
 
 /// `Path("x").unlink()`, `require('fs').rmSync(…)`, `__import__('os').system(…)`.
@@ -223,7 +170,7 @@ fn aliases(text: &[u8]) -> Vec<(String, String)> {
 }
 
 impl<'t> Scanner<'t> {
-    fn peek(&self) -> Option<u8> {
+    pub(super) fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
 
@@ -231,7 +178,7 @@ impl<'t> Scanner<'t> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    fn skip_comment(&mut self) -> bool {
+    pub(super) fn skip_comment(&mut self) -> bool {
         let rest = self.rest();
         let line = match self.language {
             Language::Script | Language::Php => {
@@ -289,7 +236,12 @@ impl<'t> Scanner<'t> {
     }
 
     /// The call that a name begins, with the text of its arguments.
-    fn call(&mut self, name: &str, aliases: &[(String, String)]) -> Option<(Call, &'t [u8])> {
+    fn call(
+        &mut self,
+        name: &str,
+        aliases: &[(String, String)],
+        known: &Known<'_>,
+    ) -> Option<(Call, &'t [u8])> {
         let start = self.at;
         while matches!(self.peek(), Some(b' ' | b'\t')) {
             self.at += 1;
@@ -302,7 +254,7 @@ impl<'t> Scanner<'t> {
                 Some((
                     Call {
                         name,
-                        args: arguments(self.language, inside),
+                        args: arguments(known, inside),
                         receiver: None,
                     },
                     inside,
@@ -320,7 +272,7 @@ impl<'t> Scanner<'t> {
                 let rest = self.rest();
                 let end = rest.find_byteset(b";\n}").unwrap_or(rest.len());
                 let inside = rest.get(..end).unwrap_or_default();
-                let known = super::calls::find(
+                let of_ours = super::calls::find(
                     self.language,
                     &Call {
                         name: name.clone(),
@@ -329,12 +281,12 @@ impl<'t> Scanner<'t> {
                     },
                     self.text,
                 );
-                known?;
+                of_ours?;
                 self.at += end;
                 Some((
                     Call {
                         name,
-                        args: arguments(self.language, inside),
+                        args: arguments(known, inside),
                         receiver: None,
                     },
                     inside,
@@ -375,7 +327,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// A string literal at this place.
-    fn string(&mut self) -> Arg {
+    pub(super) fn string(&mut self) -> Arg {
         let Some(quote) = self.peek() else {
             return Arg::default();
         };
@@ -492,148 +444,6 @@ fn full_name(name: &str, aliases: &[(String, String)]) -> String {
         }
     }
     name.to_owned()
-}
-
-/// Splits arguments at commas outside of brackets and strings.
-fn arguments(language: Language, text: &[u8]) -> Vec<Value> {
-    let mut values = Vec::new();
-    for part in split(language, text) {
-        let part = part.trim_ascii();
-        if part.is_empty() {
-            continue;
-        }
-        values.push(value(language, part));
-        if values.len() > 64 {
-            break;
-        }
-    }
-    values
-}
-
-fn split(language: Language, text: &[u8]) -> Vec<&[u8]> {
-    let mut scanner = Scanner {
-        text,
-        at: 0,
-        language,
-    };
-    let mut parts = Vec::new();
-    let mut start = 0;
-    let mut open = 0_u32;
-    while let Some(byte) = scanner.peek() {
-        match byte {
-            b'"' | b'\'' | b'`' => {
-                let _ = scanner.string();
-                continue;
-            }
-            b'(' | b'[' | b'{' => open += 1,
-            b')' | b']' | b'}' => open = open.saturating_sub(1),
-            b',' if open == 0 => {
-                parts.push(text.get(start..scanner.at).unwrap_or_default());
-                start = scanner.at + 1;
-            }
-            _ => {}
-        }
-        scanner.at += 1;
-    }
-    parts.push(text.get(start..).unwrap_or_default());
-    parts
-}
-
-/// What is known of one argument: literals, their sums, lists of them.
-fn value(language: Language, text: &[u8]) -> Value {
-    // Keyword arguments: `args=["rm"]`, `mode="w"`.
-    let text = match text.find_byte(b'=') {
-        Some(at)
-            if text.get(..at).is_some_and(|name| {
-                !name.is_empty()
-                    && name
-                        .trim_ascii()
-                        .iter()
-                        .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
-            }) && text.get(at + 1) != Some(&b'=') =>
-        {
-            text.get(at + 1..).unwrap_or_default().trim_ascii()
-        }
-        _ => text,
-    };
-    if let Some(inner) = text
-        .strip_prefix(b"[")
-        .and_then(|rest| rest.strip_suffix(b"]"))
-    {
-        let words = arguments(language, inner).iter().map(Value::arg).collect();
-        return Value::List(words);
-    }
-    if let Some(inner) = text
-        .strip_prefix(b"qw(")
-        .and_then(|rest| rest.strip_suffix(b")"))
-    {
-        return Value::List(inner.fields().map(Arg::known).collect());
-    }
-    for wrapper in [
-        &b"Path("[..],
-        b"pathlib.Path(",
-        b"str(",
-        b"shlex.split(",
-        b"glob.glob(",
-        b"glob(",
-        b"Dir.glob(",
-        b"Dir[",
-        b"<",
-        b"glob ",
-    ] {
-        if let Some(inner) = text.strip_prefix(wrapper) {
-            let inner = inner.trim_end_with(|c| matches!(c, ')' | ']' | '>'));
-            let mut arg = if wrapper == b"<" {
-                Arg::known(inner)
-            } else {
-                value(language, inner).arg()
-            };
-            arg.glob |= arg.text.iter().any(|byte| b"*?[".contains(byte)) && arg.is_known();
-            return Value::Text(arg);
-        }
-    }
-    let mut scanner = Scanner {
-        text,
-        at: 0,
-        language,
-    };
-    let mut whole = Arg::default();
-    let mut known = false;
-    while let Some(byte) = scanner.peek() {
-        match byte {
-            b'"' | b'\'' | b'`' => {
-                let part = scanner.string();
-                whole.text.extend_from_slice(&part.text);
-                known = true;
-            }
-            b'+' | b' ' | b'\n' | b'\t' | b'.' | b'r' | b'b' | b'f' | b'u'
-                if known
-                    || text
-                        .get(scanner.at + 1)
-                        .is_some_and(|next| matches!(next, b'"' | b'\'')) =>
-            {
-                scanner.at += 1;
-            }
-            _ => {
-                if !whole.text.ends_with(&[UNKNOWN]) {
-                    whole.text.push(UNKNOWN);
-                }
-                // The rest of this operand.
-                while scanner
-                    .peek()
-                    .is_some_and(|byte| !matches!(byte, b'+' | b'"' | b'\'' | b'`'))
-                {
-                    scanner.at += 1;
-                }
-                known = true;
-            }
-        }
-    }
-    if whole.text == [UNKNOWN].as_slice() || whole.text.is_empty() && !known {
-        Value::Unknown
-    } else {
-        Value::Text(whole)
-    }
 }
 
 /// The string literals of a text.

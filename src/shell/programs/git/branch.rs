@@ -261,7 +261,8 @@ impl Git<'_, '_> {
                 GitClass::History,
                 "remote-tracking branches that are gone on the remote are deleted",
             ),
-            Some("set-url") => self.does(
+            // Nothing is lost by it; what is pushed there is a push of its own.
+            Some("set-url") => self.tells(
                 GitClass::History,
                 "pushes and fetches go to another address",
             ),

@@ -341,6 +341,17 @@ pub(super) const ROWS: &[Row] = &[
         "d1 time-travel restore",
         "a database goes back in time",
     ),
+    kills("databricks", "fs rm", "files of a workspace are deleted"),
+    kills(
+        "databricks",
+        "** delete|permanent-delete|permanent-delete-*|delete-*",
+        "parts of a workspace are deleted",
+    ),
+    kills(
+        "planetscale|pscale",
+        "** delete|destroy|reset|demote",
+        "a database or branch is deleted",
+    ),
     asks(
         "wrangler",
         "rollback",

@@ -34,6 +34,7 @@ pub(super) const ROWS: &[Row] = &[
         "stopped containers are deleted with what is written in them",
     ),
     kills(D, "network prune", "networks are deleted"),
+    tells(D, "push", "an image is published to a registry"),
     kills(
         D,
         "rm",
@@ -138,9 +139,10 @@ pub(super) const ROWS: &[Row] = &[
         "delete|rm",
         "a virtual machine or cluster is deleted",
     ),
+    kills("kind", "delete cluster|clusters", "a cluster is deleted"),
     kills(
-        "kind|k3d",
-        "delete|rm cluster|clusters",
+        "k3d",
+        "cluster|node|registry delete|del|rm",
         "a cluster is deleted",
     ),
     kills(
@@ -148,6 +150,7 @@ pub(super) const ROWS: &[Row] = &[
         "uninstall|delete|del|un",
         "a release is taken down with its objects",
     ),
+    tells("helm", "push", "a chart is published to a registry"),
     asks(
         "helm",
         "rollback",

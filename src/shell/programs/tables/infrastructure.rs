@@ -79,6 +79,12 @@ pub(super) const ROWS: &[Row] = &[
         "uninstall|delete",
         "a configuration is deleted",
     ),
+    kills(
+        "terragrunt",
+        "destroy-all|destroy*",
+        "infrastructure is destroyed",
+    ),
+    tells("terragrunt", "apply-all", "infrastructure is changed"),
     kills("packer", "build", "earlier images are deleted").with("-force --force"),
     kills("serverless", "remove|rollback", "a service is taken down"),
     kills("ansible", "", "hosts' files or state are removed")

@@ -10,6 +10,7 @@ mod infrastructure;
 mod services;
 mod stores;
 mod tools;
+mod verbs;
 
 use crate::judge::{Level, SystemClass};
 use crate::shell::arg::Arg;
@@ -107,14 +108,14 @@ impl Row {
     }
 }
 
-/// The families, in no order that matters.
-const FAMILIES: &[&[Row]] = &[
-    containers::ROWS,
-    cloud::ROWS,
-    infrastructure::ROWS,
-    services::ROWS,
-    stores::ROWS,
-    tools::ROWS,
+/// The families, in no order that matters; true for those whose programs speak to services.
+const FAMILIES: &[(bool, &[Row])] = &[
+    (true, containers::ROWS),
+    (true, cloud::ROWS),
+    (true, infrastructure::ROWS),
+    (true, services::ROWS),
+    (true, stores::ROWS),
+    (false, tools::ROWS),
 ];
 
 /// Options that make any program of a table only show what it would do.
@@ -136,21 +137,36 @@ const DRY: &[&str] = &[
 /// Judges a command by the tables; false for a program that none describes.
 pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> bool {
     let mut known = false;
+    let mut described = false;
     let mut worst: Option<&Row> = None;
-    for row in FAMILIES.iter().flat_map(|family| family.iter()) {
+    for (services, row) in FAMILIES
+        .iter()
+        .flat_map(|(services, family)| family.iter().map(move |row| (*services, row)))
+    {
         if !any(row.program, call.name) {
             continue;
         }
+        // Developers' tools have subcommands of every kind; a row that fits but is excused speaks too.
+        described |= !services || !row.words.is_empty() && words_fit(row, call.args);
         known = true;
         if matches(row, call.args) && worst.is_none_or(|held| rank(row.harm) > rank(held.harm)) {
             worst = Some(row);
         }
     }
     walk.set_table(worst.is_some());
-    if let Some(row) = worst {
-        note(walk, row.harm, row.why);
+    match worst {
+        Some(row) => note(walk, row.harm, row.why),
+        None if known && !described && !unless("", call.args) => verbs::look(walk, call),
+        None => {}
     }
     known
+}
+
+/// Judges a program of which nothing is known but its words.
+pub(super) fn by_words(walk: &mut Walk<'_>, call: &Call<'_>) {
+    if !unless("", call.args) {
+        verbs::look(walk, call);
+    }
 }
 
 /// Notes what a row says.
@@ -187,13 +203,18 @@ fn any(words: &str, word: &str) -> bool {
 
 /// Returns true where a command line is what a row describes.
 fn matches(row: &Row, args: &[Arg]) -> bool {
+    words_fit(row, args) && with(row.with, args) && !unless(row.unless, args)
+}
+
+/// Returns true where the words of a row stand in a command line.
+fn words_fit(row: &Row, args: &[Arg]) -> bool {
     let wanted: Vec<&str> = row
         .words
         .split(' ')
         .filter(|word| !word.is_empty())
         .collect();
     let near = args.get(..args.len().min(24)).unwrap_or_default();
-    fits(&wanted, near, false, false, 6) && with(row.with, args) && !unless(row.unless, args)
+    fits(&wanted, near, false, false, 6)
 }
 
 /// Whether words stand in order among arguments; a word after an option may be the option's value.

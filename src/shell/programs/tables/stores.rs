@@ -240,6 +240,16 @@ pub(super) const ROWS: &[Row] = &[
         "nuget delete",
         "a published package is taken back",
     ),
+    kills(
+        "dotnet|nuget",
+        "nuget|push push",
+        "a package is published for the world",
+    ),
+    kills(
+        "nuget",
+        "push|delete",
+        "a package is published or taken back",
+    ),
     kills("dbt", "run|build|seed", "tables are rebuilt from nothing").with("--full-refresh -f"),
     kills(
         "airflow",
