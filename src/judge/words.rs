@@ -83,10 +83,12 @@ fn instead(verdict: &Verdict) -> Option<&str> {
         .find(|hint| !hint.is_empty())
 }
 
+/// How many more findings there are that a person should hear of.
 fn others(verdict: &Verdict) -> String {
-    match verdict.findings.len() {
-        0 | 1 => String::new(),
-        count => format!(" and {} more", count - 1),
+    let told = |finding: &&Finding| finding.level >= Level::Transparent;
+    match verdict.findings.iter().skip(1).filter(told).count() {
+        0 => String::new(),
+        count => format!("; and {count} more"),
     }
 }
 
