@@ -512,6 +512,12 @@ impl Run {
         self.attempts.last()
     }
 
+    /// What went wrong in the last attempt; `None` where it worked, or is not judged yet.
+    #[must_use]
+    pub fn last_outcome(&self) -> Option<&Outcome> {
+        self.last()?.outcome.as_ref()
+    }
+
     /// The last attempt of the wrapped command itself.
     #[must_use]
     pub fn last_work(&self) -> Option<&Attempt> {

@@ -19,6 +19,8 @@ struct Situation {
 const TIMEOUT: &str = "echo 'Error: connect ETIMEDOUT 10.0.0.1:443' >&2; exit 1";
 const TIMEOUT_ONCE: &str = "if [ -e was ]; then exit 0; fi; : > was; echo 'Error: connect ETIMEDOUT 10.0.0.1:443' >&2; exit 1";
 const SYNTAX: &str = "printf '  File \"a.py\", line 1\\n    def f(:\\n          ^\\nSyntaxError: invalid syntax\\n' >&2; exit 1";
+const CIRCLE: &str =
+    "printf 'package a\n\timports b\n\timports a: import cycle not allowed\n' >&2; exit 1";
 const QUOTA: &str = "echo '{\"error\":{\"code\":\"insufficient_quota\"}}' >&2; exit 1";
 const CLEAR_FAILURE: &str = "if [ -e was ]; then echo '1 passed'; else : > was; echo 'test_a.py:3: in test_a'; echo 'E   assert 1 == 2'; echo 'FAILED test_a.py::test_a - assert 1 == 2'; echo '1 failed, 9 passed'; exit 1; fi";
 
@@ -47,6 +49,12 @@ const RUNS: &[Situation] = &[
         name: "a syntax error",
         arguments: &["--retries", "1", "--", "sh", "-c", SYNTAX],
         rule: ("fix.syntax", "level_2"),
+        asked: Some("[y/N]"),
+    },
+    Situation {
+        name: "packages that import each other",
+        arguments: &["--retries", "1", "--", "sh", "-c", CIRCLE],
+        rule: ("fix.refactor", "level_3"),
         asked: Some("[y/N]"),
     },
     Situation {

@@ -52,14 +52,12 @@ pub(super) fn branch(scene: &Scene<'_>, run: &mut Run) -> Result<()> {
 }
 
 fn kind(run: &Run) -> Kind {
-    run.last()
-        .and_then(|attempt| attempt.outcome.as_ref())
+    run.last_outcome()
         .map_or(Kind::Unknown, |outcome| outcome.kind)
 }
 
 fn evidence(run: &Run) -> String {
-    run.last()
-        .and_then(|attempt| attempt.outcome.as_ref())
+    run.last_outcome()
         .map(|outcome| outcome.evidence.clone())
         .unwrap_or_default()
 }
@@ -160,6 +158,7 @@ pub(super) fn fix(scene: &Scene<'_>, run: &mut Run) -> Result<()> {
         confident(scene, run, made)?
     } else {
         suggest(kind, run);
+        let rule = run.last_outcome().and_then(Outcome::rule).unwrap_or(rule);
         guard::log(
             scene,
             run,

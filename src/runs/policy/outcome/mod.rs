@@ -279,7 +279,37 @@ impl Outcome {
             evidence: evidence.into(),
         }
     }
+
+    /// The rule that speaks of mending it, where the matrix has one: code whose
+    /// parts depend on each other in a circle is not mended by changing a line.
+    #[must_use]
+    pub fn rule(&self) -> Option<RuleId> {
+        let evidence = self.evidence.to_lowercase();
+        let in_a_circle = self.kind.family() == Family::Code
+            && STRUCTURAL.iter().any(|words| evidence.contains(words));
+        if in_a_circle {
+            Some(RuleId::FixRefactor)
+        } else {
+            self.kind.rule()
+        }
+    }
 }
+
+/// Words and codes of errors in how the parts of a program hang together.
+const STRUCTURAL: &[&str] = &[
+    "circular",
+    "cyclic",
+    "import cycle",
+    "partially initialized module",
+    "cycle detected",
+    // rustc: a cycle among items, a type that contains itself.
+    "e0391",
+    "e0072",
+    // tsc: a base, type or annotation that refers to itself.
+    "ts2310",
+    "ts2456",
+    "ts2502",
+];
 
 /// How much of the end of each stream is read.
 pub const READ: usize = 32 * 1024;
