@@ -1,8 +1,14 @@
 //! The environment of this process, read once and in one place.
+//!
+//! The copy of our program that hooks call knows its own places: an agent that
+//! sets `HOME` or an `XDG_` variable for one `git commit` must not bring
+//! preferences, confirmations and a log of its own along.
 
 use crate::error::{Context as _, Error, ErrorKind, Result};
+use bstr::ByteSlice as _;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 /// A copy of the environment, with the directories that follow from it.
@@ -10,6 +16,56 @@ use std::path::{Path, PathBuf};
 pub struct Env {
     vars: BTreeMap<OsString, OsString>,
     cwd: PathBuf,
+    settled: Option<Settled>,
+}
+
+/// Holdpoint's directories as they were when the program was copied for hooks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled {
+    state: PathBuf,
+    config: PathBuf,
+}
+
+/// The file beside a copy of our program that says where its directories are.
+pub const PLACES: &str = "places";
+
+/// The first line of that file.
+const PLACES_VERSION: &[u8] = b"holdpoint places 1\n";
+
+impl Settled {
+    /// The directories that follow from an environment.
+    ///
+    /// # Errors
+    /// As [`Env::state_home`].
+    pub fn of(env: &Env) -> Result<Self> {
+        Ok(Self {
+            state: env.state_home()?,
+            config: env.config_home()?,
+        })
+    }
+
+    /// The text of [`PLACES`]. No path holds a NUL.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let paths = [&self.state, &self.config].map(|path| path.as_os_str().as_bytes());
+        [PLACES_VERSION, paths[0], b"\0", paths[1]].concat()
+    }
+
+    /// Reads what lies beside the running program; `None` where it is no copy for hooks.
+    fn beside_program() -> Option<Self> {
+        let program = std::env::current_exe().ok()?;
+        Self::parse(&std::fs::read(program.with_file_name(PLACES)).ok()?)
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let paths = bytes.strip_prefix(PLACES_VERSION)?;
+        let (state, config) = paths.split_once_str(b"\0")?;
+        let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes));
+        Some(Self {
+            state: path(state),
+            config: path(config),
+        })
+    }
 }
 
 impl Env {
@@ -24,6 +80,7 @@ impl Env {
         Ok(Self {
             vars: std::env::vars_os().collect(),
             cwd,
+            settled: Settled::beside_program(),
         })
     }
 
@@ -33,6 +90,7 @@ impl Env {
         Self {
             vars: vars.into_iter().collect(),
             cwd,
+            settled: None,
         }
     }
 
@@ -48,6 +106,7 @@ impl Env {
         Self {
             vars: self.vars.clone(),
             cwd,
+            settled: self.settled.clone(),
         }
     }
 
@@ -84,6 +143,9 @@ impl Env {
     /// # Errors
     /// When neither variable is set.
     pub fn state_home(&self) -> Result<PathBuf> {
+        if let Some(settled) = &self.settled {
+            return Ok(settled.state.clone());
+        }
         self.xdg("XDG_STATE_HOME", ".local/state")
     }
 
@@ -92,6 +154,9 @@ impl Env {
     /// # Errors
     /// When neither variable is set.
     pub fn config_home(&self) -> Result<PathBuf> {
+        if let Some(settled) = &self.settled {
+            return Ok(settled.config.clone());
+        }
         self.xdg("XDG_CONFIG_HOME", ".config")
     }
 

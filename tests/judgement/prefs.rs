@@ -273,3 +273,46 @@ fn explain_knows_every_rule() {
     sandbox.holdpoint(["explain", "git"]).exits(0);
     sandbox.holdpoint(["explain", "git.nonsense"]).exits(2);
 }
+
+#[test]
+fn a_commit_brings_no_preferences_state_or_home_of_its_own() {
+    let sandbox = Sandbox::with_files(&[("a", "a\n")]);
+    // A real copy of the program, as outside tests.
+    let mut init = sandbox.command(env!("CARGO_BIN_EXE_holdpoint"));
+    init.arg("init").env_remove("HOLDPOINT_TEST_LINK_PROGRAM");
+    assert!(init.output().unwrap().status.success());
+    let observing = r#"{"gate": {"mode": "observe"}}"#;
+    for place in ["evil/holdpoint", "evil/.config/holdpoint"] {
+        fs::create_dir_all(sandbox.path(place)).unwrap();
+        fs::write(sandbox.path(place).join("preferences.json"), observing).unwrap();
+    }
+    sandbox.write("a", "b\n");
+    sandbox.git(["add", "a"]);
+    let commit = |variables: &[&str]| {
+        let mut command = sandbox.command("git");
+        command
+            .args(["-c", "user.name=A", "-c", "user.email=a@example.org"])
+            .args(["commit", "-qm", "x"])
+            .env("CLAUDECODE", "1");
+        for variable in variables {
+            command.env(variable, sandbox.path("evil"));
+            if *variable == "HOME" {
+                command.env_remove("XDG_CONFIG_HOME");
+                command.env_remove("XDG_STATE_HOME");
+            }
+        }
+        command.output().unwrap().status.success()
+    };
+    for variables in [
+        &[][..],
+        &["XDG_CONFIG_HOME"],
+        &["XDG_STATE_HOME"],
+        &["XDG_CONFIG_HOME", "XDG_STATE_HOME"],
+        &["HOME"],
+    ] {
+        assert!(!commit(variables), "{variables:?}");
+    }
+    assert!(!sandbox.path("evil/holdpoint/repos").exists());
+    let held = sandbox.holdpoint(["holds", "--json"]).exits(0);
+    assert!(held.out.contains("git.commit"), "{}", held.out);
+}

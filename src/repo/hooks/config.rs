@@ -9,7 +9,7 @@
 use super::receipt::{ConfigReceipt, Receipt};
 use super::{Event, PROGRAM, files, shell_quoted};
 use crate::error::{Context as _, Error, ErrorKind, Result};
-use crate::sys::env::Env;
+use crate::sys::env::{self, Env, Settled};
 use crate::sys::files::{self as disk, Durability};
 use crate::sys::process;
 use std::fs::{self, OpenOptions};
@@ -31,6 +31,8 @@ pub const TRIPWIRE: &str = "holdpoint-fsmonitor";
 pub struct Programs {
     /// The directory.
     pub dir: PathBuf,
+    /// Whose state and preferences the copy works on; `None` where everybody's is their own.
+    settled: Option<Settled>,
 }
 
 impl Programs {
@@ -41,6 +43,7 @@ impl Programs {
     pub fn of_user(env: &Env) -> Result<Self> {
         Ok(Self {
             dir: env.state_home()?.join("program"),
+            settled: Settled::of(env).ok(),
         })
     }
 
@@ -49,6 +52,7 @@ impl Programs {
     pub fn below(install: &Path) -> Self {
         Self {
             dir: install.join("program"),
+            settled: None,
         }
     }
 
@@ -107,6 +111,9 @@ impl Programs {
             let _ = fs::remove_file(&link);
             symlink(target, &link).doing(ErrorKind::Io, doing)?;
             changed = true;
+        }
+        if let Some(settled) = &self.settled {
+            changed |= write_if_other(&self.dir.join(env::PLACES), &settled.to_bytes())?;
         }
         changed |= write_if_other(&self.hooks_config(), &self.hooks_text())?;
         changed |= write_if_other(&self.tripwire_config(), &self.tripwire_text())?;
