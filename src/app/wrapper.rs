@@ -10,7 +10,7 @@ use crate::runs::policy::context::priority_of;
 use crate::runs::policy::limits::{self, AgentKind, Limits};
 use crate::runs::policy::outcome::Kind;
 use crate::runs::record::{self, Dir, Held, Options, Run};
-use crate::runs::{leash, report, sandbox, stage};
+use crate::runs::{leash, leashed, report, sandbox, stage};
 use crate::sys::env::Env;
 use crate::sys::{actor, files, out};
 use bstr::BString;
@@ -157,14 +157,7 @@ pub(super) fn main(env: &Env) -> Result<ExitStatus> {
     let policy = prefs::policy(env, &workspace)?;
     let settings = settings(&prefs::load(env, &workspace)?, &cli);
     let signals = drive::listen()?;
-    let reap = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    if let Err(error) = reap {
-        return Err(Error::new(
-            ErrorKind::Internal,
-            "cannot become the reaper of what the run starts",
-        )
-        .because(std::io::Error::from(error)));
-    }
+    leashed::adopt_orphans()?;
     let (mut run, dir) = match &cli.resume {
         Some(wanted) => {
             let run = record::find(&workspace, Some(wanted))?;

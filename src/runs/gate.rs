@@ -49,7 +49,10 @@ pub fn check(env: &Env, words: &[BString], values: &Values<'_>, cwd: &Path) -> R
 }
 
 /// Finds a program as a shell would.
-fn find(env: &Env, name: &BStr, cwd: &Path) -> Result<PathBuf> {
+///
+/// # Errors
+/// `E001` when there is none, or it cannot be run.
+pub fn find(env: &Env, name: &BStr, cwd: &Path) -> Result<PathBuf> {
     let os = OsStr::from_bytes(name);
     let mut there = None;
     let candidates: Vec<PathBuf> = if name.contains(&b'/') {

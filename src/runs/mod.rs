@@ -10,6 +10,7 @@
 //! parent and subreaper, passes its output on, watches the time, ends the
 //! whole tree and writes down how it ended. So a drive that is killed loses
 //! nothing: the leash goes on, and `--resume` finds its notes ([`record`]).
+//! Loops put their commands on the same leash ([`leashed`]).
 
 pub mod beneath;
 pub mod delta;
@@ -17,6 +18,8 @@ pub mod drive;
 pub mod gate;
 pub mod gitside;
 pub mod leash;
+pub mod leashed;
+pub mod left;
 pub mod notes;
 pub mod policy;
 pub mod record;

@@ -199,6 +199,8 @@ pub struct Spec {
     pub number: u32,
     /// A word of this very start: a leash of an earlier one leaves.
     pub token: String,
+    /// What every process of this start carries in its environment.
+    pub mark: String,
     /// The command, rendered.
     pub argv: Vec<BString>,
     /// The program, found.
@@ -207,6 +209,9 @@ pub struct Spec {
     pub cwd: PathBuf,
     /// The agent's name.
     pub agent: String,
+    /// Further variables.
+    #[serde(default)]
+    pub vars: Vec<(BString, BString)>,
     /// The task, in a few words.
     pub title: String,
     /// Its time limits.

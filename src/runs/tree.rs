@@ -15,6 +15,9 @@ use std::time::Duration;
 /// The variable that marks every process of a run with the run's id.
 pub const MARK: &str = "HOLDPOINT_RUN";
 
+/// The variable that marks every process of one start of a command.
+pub const LEASH_MARK: &str = "HOLDPOINT_LEASH";
+
 /// The variable that names the agent.
 pub const AGENT_MARK: &str = "HOLDPOINT_AGENT";
 
@@ -152,10 +155,10 @@ pub fn below(root: i32) -> Vec<Process> {
         .collect()
 }
 
-/// The living processes that carry a run's mark, apart from this process and its ancestors.
+/// The living processes that carry a start's mark, apart from this process and its ancestors.
 #[must_use]
-pub fn marked(run: &str) -> Vec<Process> {
-    let mark = format!("{MARK}={run}");
+pub fn marked(mark: &str) -> Vec<Process> {
+    let mark = format!("{LEASH_MARK}={mark}");
     let mut own = BTreeSet::new();
     let mut pid = rustix::process::getpid().as_raw_nonzero().get();
     while pid > 1 && own.insert(pid) {
@@ -242,7 +245,7 @@ mod tests {
     fn a_child_is_below_its_parent_and_ends() {
         let mut child = std::process::Command::new("sleep")
             .arg("600")
-            .env(MARK, "tree-test")
+            .env(LEASH_MARK, "tree-test")
             .spawn()
             .expect("sleep starts");
         let pid = i32::try_from(child.id()).expect("a pid fits");

@@ -1,24 +1,17 @@
 //! One attempt: started once, waited for whoever started it, never run twice.
 
 use super::{Scene, gate, guard};
-use crate::error::{Context as _, Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::runs::leashed::{self, Company, Found, Leashed, Voice};
 use crate::runs::policy::limits::Limits;
-use crate::runs::policy::outcome::Exit;
 use crate::runs::policy::session;
 use crate::runs::policy::task::Event;
-use crate::runs::record::{self, Attempt, Cause, End, Purpose, Run, Spec, Started, VERSION};
-use crate::runs::tree;
+use crate::runs::record::{self, Attempt, Cause, End, Purpose, Run, Spec, VERSION};
 use crate::runs::{sandbox, signals, terminal};
-use crate::sys::lock::Lock;
-use crate::sys::{clock, failpoint, out};
+use crate::sys::{clock, out};
 use bstr::BString;
 use rustix::process::Signal;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
-use std::time::Duration;
-
-/// How often an attempt of another process is looked at.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// Makes the next attempt of the wrapped command, or waits for the one that is open.
 pub(super) fn make(scene: &Scene<'_>, run: &mut Run) -> Result<()> {
@@ -140,11 +133,13 @@ fn spec(
         version: VERSION,
         run: run.id.clone(),
         number,
-        token: ulid::Ulid::generate().to_string(),
+        token: clock::id(),
+        mark: clock::id(),
         argv,
         program,
         cwd: run.cwd.clone(),
         agent: run.options.agent.clone(),
+        vars: Vec::new(),
         title: run.title().chars().take(60).collect(),
         limits: attempt.limits,
         pty,
@@ -167,8 +162,8 @@ fn start_and_wait(scene: &Scene<'_>, run: &mut Run, fresh: Option<Spec>) -> Resu
     let settings = terminal::in_foreground().then(terminal::Settings::note);
     let end = match fresh {
         Some(spec) => {
-            let leash = start_leash(&dir, &spec.token, Mode::Start)?;
-            wait_for_own(scene, run, &dir, leash)?
+            let leashed = leashed::start(&dir, &spec, Voice::PassedOn, Company::Alone)?;
+            wait(scene, leashed)?
         }
         None => take_over(scene, run, &dir)?,
     };
@@ -179,163 +174,46 @@ fn start_and_wait(scene: &Scene<'_>, run: &mut Run, fresh: Option<Spec>) -> Resu
     Ok(())
 }
 
-/// What a leash is started for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    /// To start the command.
-    Start,
-    /// To stay with what a killed leash left.
-    Adopt,
-}
-
-fn start_leash(dir: &Path, token: &str, mode: Mode) -> Result<Child> {
-    let program = crate::sys::process::own_executable()
-        .ok_or_else(|| Error::new(ErrorKind::Internal, "cannot find this program's own file"))?;
-    let mut command = Command::new(program);
-    command
-        .arg(match mode {
-            Mode::Start => "--leash",
-            Mode::Adopt => "--adopt",
-        })
-        .arg(dir)
-        .args(["--token", token]);
-    failpoint::hand_on(&mut command);
-    failpoint::reach();
-    let child = command.spawn().doing(ErrorKind::Guarded, || {
-        "E003: cannot start a process".to_owned()
-    })?;
-    failpoint::reach();
-    Ok(child)
-}
-
-/// Waits for a leash that this process started, passing on what a person's signals ask for.
-fn wait_for_own(scene: &Scene<'_>, run: &Run, dir: &Path, mut leash: Child) -> Result<End> {
-    let pid = i32::try_from(leash.id())
-        .ok()
-        .and_then(rustix::process::Pid::from_raw);
-    loop {
-        if leash
-            .try_wait()
-            .doing(ErrorKind::Internal, || {
-                "cannot wait for the leash".to_owned()
-            })?
-            .is_some()
-        {
-            break;
-        }
-        if let Ok(signal) = scene.signals.recv_timeout(Duration::from_secs(1)) {
-            let passed_on = match signal {
-                signals::SIGINT => Signal::INT,
-                signals::SIGTERM | signals::SIGHUP => Signal::TERM,
-                signals::SIGWINCH => Signal::WINCH,
-                _ => continue,
-            };
-            if let Some(pid) = pid {
-                // It may just have left.
-                let _ = rustix::process::kill_process(pid, passed_on);
-            }
-        }
-    }
-    if let Some(end) = record::read(&dir.join("end.json"))? {
-        return Ok(end);
-    }
-    // The leash was killed: nothing of what it watched may go on unwatched.
-    out::note("holdpoint: the process that watched the run was killed; ending what it left");
-    let own = rustix::process::getpid().as_raw_nonzero().get();
-    let ended = tree::end(
-        tree::grace(scene.env),
-        || {
-            let mut found = tree::below(own);
-            found.extend(tree::marked(&run.id));
-            found
-        },
-        collect_orphans,
-    );
-    let mut end = lost(dir)?;
-    end.not_ended = ended.left;
-    record::write(&dir.join("end.json"), &end)?;
-    Ok(end)
-}
-
-/// Takes dead orphans from the process table.
-fn collect_orphans() {
-    while let Ok(Some(_)) = rustix::process::wait(rustix::process::WaitOptions::NOHANG) {}
-}
-
 /// Takes over an attempt that another drive started.
 fn take_over(scene: &Scene<'_>, run: &Run, dir: &Path) -> Result<End> {
     out::note(format!(
         "holdpoint: run {} was interrupted; looking for what it left",
         run.id
     ));
-    let lock_path = dir.join("leash.lock");
-    let mut said = false;
-    let lock = loop {
-        if let Some(lock) = Lock::try_take(&lock_path)? {
-            break lock;
-        }
-        if !said {
+    match leashed::find(dir, Voice::PassedOn, Company::Alone)? {
+        Found::Ended(end) => Ok(end),
+        Found::Alive(leashed) => {
             out::note("holdpoint: it is still running; waiting for it");
-            said = true;
+            wait(scene, leashed)
         }
-        let started: Option<Started> = record::read(&dir.join("started.json"))?;
-        if let Ok(signal) = scene.signals.recv_timeout(LOOK)
-            && let Some(started) = &started
-        {
-            match signal {
-                signals::SIGINT => started.leash.signal(Signal::INT),
-                signals::SIGTERM | signals::SIGHUP => started.leash.signal(Signal::TERM),
-                _ => {}
-            }
+        Found::NeverStarted => {
+            let mut spec: Spec = record::read(&dir.join("spec.json"))?.ok_or_else(|| {
+                Error::new(
+                    ErrorKind::Damaged,
+                    format!("{} has no spec.json", dir.display()),
+                )
+            })?;
+            spec.token = clock::id();
+            spec.pty = spec.pty && terminal::in_foreground();
+            let leashed = leashed::start(dir, &spec, Voice::PassedOn, Company::Alone)?;
+            wait(scene, leashed)
         }
-    };
-    if let Some(end) = record::read(&dir.join("end.json"))? {
-        return Ok(end);
     }
-    let mut spec: Spec = record::read(&dir.join("spec.json"))?.ok_or_else(|| {
-        Error::new(
-            ErrorKind::Damaged,
-            format!("{} has no spec.json", dir.display()),
-        )
-    })?;
-    let survivors = tree::marked(&run.id);
-    let was_started = dir.join("started.json").exists();
-    if was_started && survivors.is_empty() {
-        let end = lost(dir)?;
-        record::write(&dir.join("end.json"), &end)?;
-        return Ok(end);
-    }
-    // A leash of the killed drive that comes late finds another token and leaves.
-    spec.token = ulid::Ulid::generate().to_string();
-    spec.pty = spec.pty && terminal::in_foreground();
-    record::write(&dir.join("spec.json"), &spec)?;
-    drop(lock);
-    let mode = if was_started {
-        Mode::Adopt
-    } else {
-        Mode::Start
-    };
-    let leash = start_leash(dir, &spec.token, mode)?;
-    wait_for_own(scene, run, dir, leash)
 }
 
-/// The end of an attempt whose end nobody saw.
-fn lost(dir: &Path) -> Result<End> {
-    let started: Option<Started> = record::read(&dir.join("started.json"))?;
-    let elapsed = started
-        .and_then(|started| started.at.parse::<jiff::Timestamp>().ok())
-        .map_or(0, |at| clock::now().duration_since(at).as_millis());
-    Ok(End {
-        version: VERSION,
-        exit: Exit::Lost,
-        cause: Cause::Lost,
-        elapsed_ms: u64::try_from(elapsed).unwrap_or_default(),
-        at: clock::rfc3339(clock::now()),
-        silent_ms: 0,
-        printed: 0,
-        left_behind: Vec::new(),
-        not_ended: Vec::new(),
-    })
+/// Waits for the end, passing on what a person's signals ask for.
+fn wait(scene: &Scene<'_>, mut leashed: Leashed) -> Result<End> {
+    loop {
+        if let Some(end) = leashed.look(scene.env)? {
+            return Ok(end);
+        }
+        match scene.signals.recv_timeout(leashed.pace()) {
+            Ok(signals::SIGINT) => leashed.signal(Signal::INT),
+            Ok(signals::SIGTERM | signals::SIGHUP) => leashed.signal(Signal::TERM),
+            Ok(signals::SIGWINCH) => leashed.signal(Signal::WINCH),
+            _ => {}
+        }
+    }
 }
 
 /// Keeps the session id that the attempt printed, for its own agent only.

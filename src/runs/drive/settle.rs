@@ -1,20 +1,17 @@
 //! The end of a run: what it left in the workspace is judged, kept, or held and put back.
 
 use super::{Scene, guard, settle_git};
-use crate::assess;
-use crate::error::{Context as _, Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::gate::{self, Answer, Asking};
-use crate::judge::{
-    self, Action, ChangeOp, Coverage, Facts, Level, PathChange, RefUpdate, RuleId, Verdict,
-};
+use crate::judge::{Action, Facts, Level, PathChange, RefUpdate, RuleId};
 use crate::runs::delta::{self, Payload};
 use crate::runs::gitside::{self, RefPayload};
+use crate::runs::left::{Left, Parted};
 use crate::runs::policy::complexity::{Complexity, Size};
 use crate::runs::record::{Held, Run};
-use crate::sys::failpoint;
-use crate::vault::{self, SafetyPoint};
-use bstr::{BString, ByteSlice as _};
-use std::collections::BTreeSet;
+use crate::sys::{failpoint, out};
+use crate::vault;
+use bstr::BString;
 
 /// What became of the workspace.
 #[derive(Debug)]
@@ -44,29 +41,36 @@ pub(super) fn settle(scene: &Scene<'_>, run: &mut Run) -> Result<Settled> {
         return Ok(settled);
     };
     let point = vault::find(scene.env, scene.workspace, Some(&id))?;
-    let mut changes: Vec<PathChange> = vault::compare(scene.env, scene.workspace, &point)?
-        .into_iter()
-        .filter(|change| !assess::delta::is_own_log(change.path.as_bstr()))
-        .collect();
-    let lines = add_lines(scene, &point, &mut changes)?;
+    let start = run.refs.get(delta::START).cloned();
+    let session = run.sessions.values().next().cloned();
+    let name = run.id.clone();
+    let left = Left {
+        env: scene.env,
+        workspace: scene.workspace,
+        policy: scene.policy,
+        point: &point,
+        start: start.as_deref(),
+        actor: run.actor(),
+        session: session.as_deref(),
+        run: &name,
+    };
+    let changes = left.changes(|_| false)?;
     settled.complexity = Complexity::of(Size {
-        files: changes.len(),
-        lines,
+        files: changes.paths.len(),
+        lines: changes.lines,
         architecture: false,
     });
-    let facts = facts(scene, run, &point, &changes)?;
-    let verdict = judge::judge(&facts, scene.policy);
-    let (held, kept) = split(&changes, &verdict);
+    let parted = left.part(changes.paths)?;
     settled
         .kept
-        .extend(kept.iter().map(|change| change.path.clone()));
-    if !kept.is_empty() {
+        .extend(parted.kept.iter().map(|change| change.path.clone()));
+    if !parted.kept.is_empty() {
         // What stays is a decision too, and stands in the log with its rules.
-        record_kept(scene, run, &point, &kept)?;
-        note_reported(&verdict, &held, &mut settled);
+        left.record(&parted.kept)?;
+        note_reported(&parted, &mut settled);
     }
-    if !held.is_empty() {
-        hold(scene, run, &point, held, &mut settled)?;
+    if !parted.held.is_empty() {
+        hold(scene, run, &left, &parted.held, &mut settled)?;
     }
     settle_git::files(scene, run, &point, &mut settled)?;
     settle_git::refs(scene, run, &mut settled)?;
@@ -75,150 +79,13 @@ pub(super) fn settle(scene: &Scene<'_>, run: &mut Run) -> Result<Settled> {
     Ok(settled)
 }
 
-fn facts(
-    scene: &Scene<'_>,
-    run: &Run,
-    point: &SafetyPoint,
-    changes: &[PathChange],
-) -> Result<Facts> {
-    let paths: Vec<BString> = changes
-        .iter()
-        .filter(|change| change.op != ChangeOp::Create)
-        .map(|change| match &change.op {
-            ChangeOp::Rename { from } => from.clone(),
-            _ => change.path.clone(),
-        })
-        .collect();
-    let coverage = if paths.is_empty() {
-        Coverage::Held {
-            point: point.id.clone(),
-        }
-    } else {
-        vault::coverage(point, &paths)
-    };
-    assess::delta::facts(
-        scene.env,
-        scene.workspace,
-        changes,
-        run.refs.get(delta::START).map(String::as_str),
-        coverage,
-        run.actor(),
-    )
-}
-
-/// Fills in the added lines where the Contract forbids patterns; returns how many lines changed in all.
-fn add_lines(scene: &Scene<'_>, point: &SafetyPoint, changes: &mut [PathChange]) -> Result<usize> {
-    let forbids = scene
-        .policy
-        .contract
-        .as_ref()
-        .is_some_and(|contract| !contract.forbidden.is_empty());
-    let mut lines = 0;
-    for change in changes {
-        if change.op == ChangeOp::Delete || change.mode_after == "120000" {
-            continue;
-        }
-        let old = match &change.op {
-            ChangeOp::Rename { from } => from.clone(),
-            _ => change.path.clone(),
-        };
-        let before = if change.mode_before.is_empty() {
-            Vec::new()
-        } else {
-            vault::content(scene.env, scene.workspace, point, old.as_bstr())?.unwrap_or_default()
-        };
-        let after = match crate::runs::beneath::read(&scene.workspace.root, change.path.as_bstr())?
-        {
-            crate::runs::beneath::Content::File { bytes, .. } => bytes,
-            _ => Vec::new(),
-        };
-        let added = assess::delta::added_lines(&before, &after);
-        lines += added.len();
-        if forbids {
-            change.added = added;
-        }
-    }
-    Ok(lines)
-}
-
-/// Parts changes into those that a person has to agree to and those that stay.
-fn split(changes: &[PathChange], verdict: &Verdict) -> (Vec<PathChange>, Vec<PathChange>) {
-    let mut subjects = BTreeSet::new();
-    let mut all = false;
-    for finding in &verdict.findings {
-        if finding.level < Level::Confirm {
-            continue;
-        }
-        if finding.rule == RuleId::FileBulk
-            || !changes.iter().any(|change| change.path == finding.subject)
-        {
-            // A finding about the whole change holds the whole change.
-            all = true;
-        }
-        subjects.insert(finding.subject.clone());
-    }
-    let needs = |change: &PathChange| all || subjects.contains(&change.path);
-    let mut held: Vec<PathChange> = changes.iter().filter(|c| needs(c)).cloned().collect();
-    // What stands where a held path was has to make room for it.
-    loop {
-        let in_the_way: Vec<PathChange> = changes
-            .iter()
-            .filter(|change| !held.iter().any(|held| held.path == change.path))
-            .filter(|change| {
-                held.iter().any(|held| {
-                    is_above(change.path.as_ref(), held.path.as_ref())
-                        || matches!(&held.op, ChangeOp::Rename { from } if is_above(change.path.as_ref(), from.as_ref()))
-                })
-            })
-            .cloned()
-            .collect();
-        if in_the_way.is_empty() {
-            break;
-        }
-        held.extend(in_the_way);
-    }
-    held.sort_by(|a, b| a.path.cmp(&b.path));
-    let kept = changes
-        .iter()
-        .filter(|change| !held.iter().any(|held| held.path == change.path))
-        .cloned()
-        .collect();
-    (held, kept)
-}
-
-fn is_above(dir: &[u8], path: &[u8]) -> bool {
-    path.strip_prefix(dir)
-        .is_some_and(|rest| rest.first() == Some(&b'/'))
-}
-
-fn record_kept(
-    scene: &Scene<'_>,
-    run: &Run,
-    point: &SafetyPoint,
-    kept: &[PathChange],
-) -> Result<()> {
-    let facts = facts(scene, run, point, kept)?;
-    let action = Action::WorkspaceDelta {
-        from: point.id.clone(),
-        changes: kept.to_vec(),
-    };
-    let answer = pass(scene, run, &action, facts, serde_json::Value::Null)?;
-    match answer {
-        Answer::Passed(_) => Ok(()),
-        Answer::Held(held) => Err(Error::new(
-            ErrorKind::Internal,
-            format!(
-                "what was to stay was held after all ({})",
-                held.verdict.reasoning
-            ),
-        )),
-    }
-}
-
-fn note_reported(verdict: &Verdict, held: &[PathChange], settled: &mut Settled) {
-    for finding in &verdict.findings {
+fn note_reported(parted: &Parted, settled: &mut Settled) {
+    for finding in &parted.verdict.findings {
         if finding.level == Level::Transparent
-            && !held.iter().any(|change| change.path == finding.subject)
+            && !parted
+                .held
+                .iter()
+                .any(|change| change.path == finding.subject)
         {
             settled
                 .notes
@@ -235,7 +102,7 @@ pub(super) fn pass(
     payload: serde_json::Value,
 ) -> Result<Answer> {
     let session = run.sessions.values().next().map(String::as_str);
-    gate::pass(
+    let answer = gate::pass(
         scene.env,
         scene.workspace,
         gate::Request {
@@ -247,15 +114,23 @@ pub(super) fn pass(
             asking: Asking::Never,
             payload,
         },
-    )
+    )?;
+    let warnings = match &answer {
+        Answer::Passed(passed) => &passed.warnings,
+        Answer::Held(held) => &held.warnings,
+    };
+    for warning in warnings {
+        out::note(format!("holdpoint: {warning}"));
+    }
+    Ok(answer)
 }
 
 /// Puts changes into a hold with their bytes, and the workspace back.
 fn hold(
     scene: &Scene<'_>,
     run: &mut Run,
-    point: &SafetyPoint,
-    held: Vec<PathChange>,
+    left: &Left<'_>,
+    held: &[PathChange],
     settled: &mut Settled,
 ) -> Result<()> {
     let paths: Vec<BString> = held.iter().map(|change| change.path.clone()).collect();
@@ -285,7 +160,7 @@ fn hold(
         .dir
         .path()
         .join(format!("held-{}", ulid::Ulid::generate()));
-    let payload = delta::keep(scene.env, scene.workspace, point, &held, &dir)?;
+    let payload = left.keep(held, &dir)?;
     if run.options.held == Held::Reject {
         guard::log(
             scene,
@@ -297,7 +172,7 @@ fn hold(
                 ))
                 .with("paths", shown(&paths)),
         )?;
-        put_back(scene, point, &payload, settled)?;
+        put_back(scene, left, &payload, settled)?;
         settled.notes.push(format!(
             "--reject: put back and dropped: {}",
             shown(&paths).join(", ")
@@ -305,15 +180,7 @@ fn hold(
         settled.held.extend(paths);
         return payload.drop_bytes();
     }
-    let facts = facts(scene, run, point, &held)?;
-    let action = Action::WorkspaceDelta {
-        from: point.id.clone(),
-        changes: held,
-    };
-    let json = serde_json::to_value(&payload).doing(ErrorKind::Internal, || {
-        "cannot word the held change".to_owned()
-    })?;
-    match pass(scene, run, &action, facts, json)? {
+    match left.ask(held, &payload)? {
         Answer::Passed(passed) => {
             settled.kept.extend(paths);
             if let Some(hold) = passed.confirmed {
@@ -325,7 +192,7 @@ fn hold(
             failpoint::reach();
             run.holds.push(held.hold.id.clone());
             scene.dir.save(run)?;
-            put_back(scene, point, &payload, settled)?;
+            put_back(scene, left, &payload, settled)?;
             for finding in held
                 .verdict
                 .findings
@@ -357,18 +224,17 @@ fn shown(paths: &[BString]) -> Vec<String> {
 
 fn put_back(
     scene: &Scene<'_>,
-    point: &SafetyPoint,
+    left: &Left<'_>,
     payload: &Payload,
     settled: &mut Settled,
 ) -> Result<()> {
-    let left = payload.put_back(scene.workspace)?;
-    payload.remove_new_dirs(scene.env, scene.workspace, point)?;
+    let again = left.put_back(payload)?;
     let paths: Vec<BString> = payload.paths.iter().map(|kept| kept.path.clone()).collect();
     gitside::restore_index(scene.workspace, &super::noted(scene), &paths)?;
-    if !left.is_empty() {
+    if !again.is_empty() {
         settled.notes.push(format!(
             "changed again while it was judged, and left as it is: {}",
-            shown(&left).join(", ")
+            shown(&again).join(", ")
         ));
     }
     Ok(())

@@ -11,7 +11,7 @@ mod watch;
 
 use super::policy::outcome::Exit;
 use super::record::{self, Cause, Dir, End, Spec, Started, VERSION};
-use super::tree::{self, AGENT_MARK, Identity, MARK};
+use super::tree::{self, AGENT_MARK, Identity, LEASH_MARK, MARK};
 use super::{signals, terminal};
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
@@ -65,10 +65,7 @@ pub fn main(env: &Env, dir: &Path, token: &str) -> Result<ExitStatus> {
             "this attempt was taken over by another process",
         ));
     }
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
-        .doing(ErrorKind::Internal, || {
-            "cannot become the reaper of what the run starts".to_owned()
-        })?;
+    super::leashed::adopt_orphans()?;
     let (sender, news) = channel();
     signals::send(
         &[
@@ -216,7 +213,14 @@ impl Leash<'_> {
         }
         command
             .current_dir(&spec.cwd)
+            .envs(spec.vars.iter().map(|(name, value)| {
+                (
+                    std::ffi::OsStr::from_bytes(name),
+                    std::ffi::OsStr::from_bytes(value),
+                )
+            }))
             .env(MARK, &spec.run)
+            .env(LEASH_MARK, &spec.mark)
             .env(AGENT_MARK, &spec.agent)
             .env_remove("HOLDPOINT_TEST_DIE_AT");
         let ends = pumps.ends()?;
@@ -323,7 +327,7 @@ impl Leash<'_> {
     ) -> Result<End> {
         let mut watch = Watch::new(env, spec, self.run.clone(), self.begun);
         let mut cause = Cause::Lost;
-        while !tree::marked(&spec.run).is_empty() {
+        while !tree::marked(&spec.mark).is_empty() {
             match news.recv_timeout(TICK) {
                 Ok(News::Signal(signals::SIGINT)) => {
                     cause = Cause::Cancelled;
@@ -351,7 +355,7 @@ impl Leash<'_> {
                 }
             }
         }
-        let ended = tree::end(tree::grace(env), || tree::marked(&spec.run), || {});
+        let ended = tree::end(tree::grace(env), || tree::marked(&spec.mark), || {});
         pumps.finish(DRAIN);
         watch.finish();
         let mut end = self.end(cause);
