@@ -68,7 +68,7 @@ impl Start<'_> {
     /// # Errors
     /// `E001` when there is no such program, or it cannot be run.
     pub fn spec(&self, env: &Env) -> Result<Spec> {
-        let name = self.argv.first().map(|word| word.as_ref());
+        let name = self.argv.first().map(AsRef::as_ref);
         Ok(Spec {
             version: VERSION,
             run: self.run.to_owned(),

@@ -267,7 +267,7 @@ fn split(changes: Vec<PathChange>, findings: &[Finding]) -> (Vec<PathChange>, Ve
             .iter()
             .filter(|change| held.contains(&change.path))
             .flat_map(|change| [&change.path, old_path(change)])
-            .flat_map(|path| above(path))
+            .flat_map(above)
             .map(BString::from)
             .collect();
         let more: Vec<BString> = changes
