@@ -63,6 +63,9 @@ struct CreateArgs {
     /// The shell command that validates; without it, the command itself is run with the action `validate`.
     #[arg(long, value_name = "CMD")]
     validate: Option<String>,
+    /// Ends an iteration's command after so many seconds; without it, it takes as long as it takes.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: Option<u64>,
     /// Prints JSON.
     #[arg(long)]
     json: bool,
@@ -78,6 +81,9 @@ struct RunArgs {
     /// Sets the most iterations; lets a loop go on that has used up its own.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_iterations: Option<u64>,
+    /// Ends an iteration's command after so many seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: Option<u64>,
     /// Does not pass on what the command prints.
     #[arg(long, short)]
     quiet: bool,
@@ -200,6 +206,7 @@ fn create(env: &Env, store: &Store, args: &CreateArgs) -> Result<ExitStatus> {
         command: bytes(&args.command),
         validate: args.validate.clone(),
         cwd: env.cwd().to_path_buf(),
+        timeout: args.timeout,
         api: Value::Null,
     };
     store.create(&state, &record, &tasks)?;
@@ -237,11 +244,14 @@ fn lead(env: &Env, workspace: &Workspace, store: Store, args: &RunArgs) -> Resul
     // Looks first: an unknown loop makes no files.
     let loaded = store.load(&args.id)?;
     runner::tell_repair(&args.id, loaded.repaired.as_ref());
-    if !args.command.is_empty() {
+    if !args.command.is_empty() || args.timeout.is_some() {
         let mut record = store.record(&args.id)?.unwrap_or_default();
         record.version = VERSION;
-        record.command = bytes(&args.command);
-        record.cwd = env.cwd().to_path_buf();
+        if !args.command.is_empty() {
+            record.command = bytes(&args.command);
+            record.cwd = env.cwd().to_path_buf();
+        }
+        record.timeout = args.timeout.or(record.timeout);
         store.write_record(&args.id, &record)?;
     }
     let shown = store.clone();

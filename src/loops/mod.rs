@@ -5,7 +5,6 @@
 //! action to action. [`collab`] has the machine for two agents side by side.
 
 pub mod action;
-pub mod child;
 pub mod collab;
 pub mod limit;
 mod old;

@@ -42,6 +42,8 @@ pub struct Report {
 pub struct Ended {
     /// Exit status; `None` where it was killed.
     pub code: Option<i32>,
+    /// Why it did not end by itself, where it did not.
+    pub how: Option<String>,
     /// The end of what it printed.
     pub tail: String,
     /// Tests that passed and failed, where the output counts them.
@@ -57,16 +59,19 @@ pub struct Ended {
 }
 
 impl Ended {
-    fn succeeded(&self) -> bool {
-        self.code == Some(0)
+    /// Returns true where it ended by itself, and well.
+    #[must_use]
+    pub fn succeeded(&self) -> bool {
+        self.code == Some(0) && self.how.is_none()
     }
 
     /// Why it failed, in one line.
     #[must_use]
     pub fn failure(&self) -> String {
-        let how = match self.code {
-            Some(code) => format!("exit status {code}"),
-            None => "killed".to_owned(),
+        let how = match (&self.how, self.code) {
+            (Some(how), _) => how.clone(),
+            (None, Some(code)) => format!("exit status {code}"),
+            (None, None) => "killed".to_owned(),
         };
         let last = self
             .tail
@@ -373,6 +378,7 @@ mod tests {
     fn ended(code: i32) -> Ended {
         Ended {
             code: Some(code),
+            how: None,
             tail: "so it went\n\n".to_owned(),
             counts: None,
             duration_ms: 5,

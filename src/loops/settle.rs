@@ -4,20 +4,17 @@
 //! workspace is put back; the caller notes the hold's id in between, so that a
 //! kill at any moment neither loses the change nor forgets the hold.
 
-use crate::assess;
-use crate::error::{Context as _, Error, ErrorKind, Result};
-use crate::gate::{self, Answer, Asking, Held};
+use crate::error::{Error, ErrorKind, Result};
+use crate::gate::Answer;
 use crate::holds;
-use crate::judge::{
-    self, Action, Actor, ChangeOp, Coverage, Facts, Level, PathChange, Policy, RuleId, Verdict,
-};
+use crate::judge::{Actor, Level, PathChange, Policy};
 use crate::prefs;
 use crate::repo::Workspace;
-use crate::runs::delta::{self, Payload};
+use crate::runs::delta::Payload;
+use crate::runs::left::Left;
 use crate::sys::env::Env;
 use crate::sys::{clock, failpoint, out};
 use crate::vault::{self, SafetyPoint};
-use bstr::{BString, ByteSlice as _};
 use std::path::Path;
 
 /// The iteration or run whose traces are judged.
@@ -42,6 +39,25 @@ pub(super) struct Settled {
     pub(super) hold: Option<String>,
 }
 
+impl<'a> Scene<'a> {
+    fn left(
+        &self,
+        (env, workspace): (&'a Env, &'a Workspace),
+        (policy, point): (&'a Policy, &'a SafetyPoint),
+    ) -> Left<'a> {
+        Left {
+            env,
+            workspace,
+            policy,
+            point,
+            start: point.head.as_deref(),
+            actor: self.actor.clone(),
+            session: None,
+            run: self.run,
+        }
+    }
+}
+
 /// Judges the changes since the safety point, and holds what needs a person.
 ///
 /// # Errors
@@ -49,35 +65,28 @@ pub(super) struct Settled {
 pub(super) fn settle(env: &Env, workspace: &Workspace, scene: &Scene<'_>) -> Result<Settled> {
     let policy = prefs::policy(env, workspace)?;
     let point = vault::find(env, workspace, Some(scene.point))?;
-    let changes = changes(env, workspace, &policy, &point)?;
-    let gate = Gate {
-        env,
-        workspace,
-        scene,
-        policy: &policy,
-        point: &point,
-    };
-    let verdict = judge::judge(&gate.facts(&changes)?, &policy);
-    let (held, kept) = part(changes, &verdict);
-    if !kept.is_empty() {
-        gate.pass(&kept, serde_json::Value::Null)?;
+    let left = scene.left((env, workspace), (&policy, &point));
+    let changes = left.changes(|path| path.starts_with(b".loop/"))?;
+    let parted = left.part(changes.paths)?;
+    if !parted.kept.is_empty() {
+        left.record(&parted.kept)?;
     }
-    let mut settled = Settled { kept, hold: None };
-    if held.is_empty() {
+    let mut settled = Settled {
+        kept: parted.kept,
+        hold: None,
+    };
+    if parted.held.is_empty() {
         return Ok(settled);
     }
     let dir = scene.dir.join(format!("held-{}", clock::id()));
-    let payload = delta::keep(env, workspace, &point, &held, &dir)?;
+    let payload = left.keep(&parted.held, &dir)?;
     failpoint::reach();
-    let json = serde_json::to_value(&payload).doing(ErrorKind::Internal, || {
-        "cannot word the held change".to_owned()
-    })?;
-    match gate.pass(&held, json)? {
-        None => {
+    match left.ask(&parted.held, &payload)? {
+        Answer::Passed(_) => {
             payload.drop_bytes()?;
-            settled.kept.extend(held);
+            settled.kept.extend(parted.held);
         }
-        Some(answer) => {
+        Answer::Held(answer) => {
             for finding in answer
                 .verdict
                 .findings
@@ -116,9 +125,11 @@ pub(super) fn put_back(
             format!("the hold {} keeps no change of the workspace", hold.id),
         )
     })?;
-    let left = payload.put_back(workspace)?;
+    let policy = prefs::policy(env, workspace)?;
     let point = vault::find(env, workspace, Some(scene.point))?;
-    payload.remove_new_dirs(env, workspace, &point)?;
+    let left = scene
+        .left((env, workspace), (&policy, &point))
+        .put_back(&payload)?;
     if !left.is_empty() {
         let left: Vec<String> = left.iter().map(ToString::to_string).collect();
         out::note(format!(
@@ -127,142 +138,4 @@ pub(super) fn put_back(
         ));
     }
     Ok(())
-}
-
-/// What changed since the point, Holdpoint's own files left out.
-fn changes(
-    env: &Env,
-    workspace: &Workspace,
-    policy: &Policy,
-    point: &SafetyPoint,
-) -> Result<Vec<PathChange>> {
-    let mut changes: Vec<PathChange> = vault::compare(env, workspace, point)?
-        .into_iter()
-        .filter(|change| {
-            !change.path.starts_with(b".loop/") && !assess::delta::is_own_log(change.path.as_bstr())
-        })
-        .collect();
-    let forbids = policy
-        .contract
-        .as_ref()
-        .is_some_and(|contract| !contract.forbidden.is_empty());
-    if !forbids {
-        return Ok(changes);
-    }
-    for change in &mut changes {
-        if change.op == ChangeOp::Delete || change.mode_after == "120000" {
-            continue;
-        }
-        let before = if change.mode_before.is_empty() {
-            Vec::new()
-        } else {
-            vault::content(env, workspace, point, old_path(change).as_bstr())?.unwrap_or_default()
-        };
-        let path = workspace.root.join(change.path.to_path_lossy());
-        let after = crate::sys::files::read_if_there(&path)?.unwrap_or_default();
-        change.added = assess::delta::added_lines(&before, &after);
-    }
-    Ok(changes)
-}
-
-fn old_path(change: &PathChange) -> &BString {
-    match &change.op {
-        ChangeOp::Rename { from } => from,
-        ChangeOp::Create | ChangeOp::Modify | ChangeOp::Delete => &change.path,
-    }
-}
-
-/// Parts changes into those that a person has to agree to and those that stay.
-fn part(changes: Vec<PathChange>, verdict: &Verdict) -> (Vec<PathChange>, Vec<PathChange>) {
-    let serious: Vec<_> = verdict
-        .findings
-        .iter()
-        .filter(|finding| finding.level >= Level::Confirm)
-        .collect();
-    // A finding about the change as a whole holds the whole change.
-    let all = serious.iter().any(|finding| {
-        finding.rule == RuleId::FileBulk
-            || !changes.iter().any(|change| change.path == finding.subject)
-    });
-    let named = |path: &BString| serious.iter().any(|finding| &finding.subject == path);
-    let held: Vec<BString> = changes
-        .iter()
-        .map(|change| &change.path)
-        .filter(|path| all || named(path))
-        .cloned()
-        .collect();
-    // What stands where a held path was has to make room for it.
-    let in_the_way = |path: &BString| {
-        held.iter().any(|held| {
-            held == path
-                || held
-                    .strip_prefix(path.as_slice())
-                    .is_some_and(|rest| rest.first() == Some(&b'/'))
-        })
-    };
-    changes
-        .into_iter()
-        .partition(|change| in_the_way(&change.path))
-}
-
-struct Gate<'a> {
-    env: &'a Env,
-    workspace: &'a Workspace,
-    scene: &'a Scene<'a>,
-    policy: &'a Policy,
-    point: &'a SafetyPoint,
-}
-
-impl Gate<'_> {
-    fn facts(&self, changes: &[PathChange]) -> Result<Facts> {
-        let paths: Vec<BString> = changes
-            .iter()
-            .filter(|change| change.op != ChangeOp::Create)
-            .map(|change| old_path(change).clone())
-            .collect();
-        let coverage = if paths.is_empty() {
-            Coverage::Held {
-                point: self.point.id.clone(),
-            }
-        } else {
-            vault::coverage(self.point, &paths)
-        };
-        assess::delta::facts(
-            self.env,
-            self.workspace,
-            changes,
-            self.point.head.as_deref(),
-            coverage,
-            self.scene.actor.clone(),
-        )
-    }
-
-    /// Sends changes through the gate; returns the answer where they are held.
-    fn pass(&self, changes: &[PathChange], payload: serde_json::Value) -> Result<Option<Held>> {
-        let action = Action::WorkspaceDelta {
-            from: self.point.id.clone(),
-            changes: changes.to_vec(),
-        };
-        let answer = gate::pass(
-            self.env,
-            self.workspace,
-            gate::Request {
-                action: &action,
-                facts: self.facts(changes)?,
-                policy: self.policy,
-                session: None,
-                run: Some(self.scene.run),
-                asking: Asking::Never,
-                payload,
-            },
-        )?;
-        let (warnings, held) = match answer {
-            Answer::Passed(passed) => (passed.warnings, None),
-            Answer::Held(held) => (held.warnings.clone(), Some(held)),
-        };
-        for warning in warnings {
-            out::note(format!("holdpoint: {warning}"));
-        }
-        Ok(held)
-    }
 }

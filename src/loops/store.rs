@@ -33,6 +33,9 @@ pub struct Record {
     pub validate: Option<String>,
     /// The directory in which commands run.
     pub cwd: PathBuf,
+    /// How long one iteration's command may take, in seconds; without it, as long as it takes.
+    #[serde(default)]
+    pub timeout: Option<u64>,
     /// The API fields as they were written last, and whether an action was taken (`acted`).
     pub api: Value,
 }

@@ -32,6 +32,8 @@ pub enum Voice {
     PassedOn,
     /// Nowhere.
     Kept,
+    /// Whole, to the files `whole` and `whole-err` of the start's directory.
+    Written,
 }
 
 /// Whether this process has other commands on leashes at the same time.
@@ -231,8 +233,16 @@ impl Leashed {
         if spec.no_input {
             command.stdin(Stdio::null());
         }
-        if self.voice == Voice::Kept {
-            command.stdout(Stdio::null()).stderr(Stdio::null());
+        match self.voice {
+            Voice::PassedOn => {}
+            Voice::Kept => {
+                command.stdout(Stdio::null()).stderr(Stdio::null());
+            }
+            Voice::Written => {
+                command
+                    .stdout(appended(&self.dir.join("whole"))?)
+                    .stderr(appended(&self.dir.join("whole-err"))?);
+            }
         }
         failpoint::hand_on(&mut command);
         failpoint::reach();
@@ -411,6 +421,16 @@ impl Leashed {
         record::write(&self.dir.join("end.json"), &end)?;
         Ok(end)
     }
+}
+
+/// A file that output is added to.
+fn appended(path: &Path) -> Result<Stdio> {
+    std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .map(Stdio::from)
+        .doing(ErrorKind::Io, || format!("cannot open {}", path.display()))
 }
 
 /// Takes dead orphans from the process table.

@@ -79,15 +79,16 @@ fn a_command_killed_with_its_runner_is_done_again_and_said() {
     let mut runner = super::spawn(&sandbox, &["loop", "run", &id]);
     let runs = sandbox.work().join("runs.txt");
     until("the first iteration", || runs.exists());
-    let group = super::private_file(&sandbox, "1.1/pid");
+    let started: serde_json::Value =
+        serde_json::from_str(&super::private_file(&sandbox, "1.1/started.json")).unwrap();
+    let (leash, child) = (&started["leash"]["pid"], &started["child"]["pid"]);
     runner.kill().unwrap();
     runner.wait().unwrap();
-    let pid = group.split(' ').next().unwrap().to_owned();
     let killed = std::process::Command::new("sh")
-        .args(["-c", &format!("kill -9 -{pid}")])
+        .args(["-c", &format!("kill -9 {leash}; kill -9 -{child}")])
         .output()
         .unwrap();
-    assert!(killed.status.success(), "{pid}: {killed:?}");
+    assert!(killed.status.success(), "{started}: {killed:?}");
     std::fs::write(&gate, "").unwrap();
     let ran = holdpoint(&sandbox, &["loop", "run", &id]).exits(0);
     assert!(ran.err.contains("is done again"), "{}", ran.err);
@@ -101,6 +102,84 @@ fn a_command_killed_with_its_runner_is_done_again_and_said() {
             .contains("iteration 1 was killed")
     );
     assert_eq!(super::logged(&sandbox, "loop_interrupted").len(), 1);
+}
+
+/// A command whose grandchild leaves its session and group, ignores SIGTERM and holds the output open.
+const ESCAPES: &str = r#"setsid sh -c 'trap "" TERM HUP INT; echo $$ > grandchild; while :; do sleep 0.1; done' & while [ ! -s grandchild ]; do sleep 0.02; done"#;
+
+/// Whether the process whose id a file holds still lives.
+fn lives(sandbox: &Sandbox, file: &str) -> bool {
+    let pid = sandbox.read(file).trim().to_owned();
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        !stat
+            .rsplit(')')
+            .next()
+            .unwrap_or_default()
+            .starts_with(" Z")
+    })
+}
+
+#[test]
+fn nothing_outlives_an_iteration_that_hits_its_time_limit() {
+    let sandbox = sandbox();
+    let id = create(
+        &sandbox,
+        &["--timeout", "1", "--max-iterations", "1"],
+        &format!("{ESCAPES}; sleep 600"),
+    );
+    let ran = crate::support::Ran::from(
+        sandbox
+            .command(env!("CARGO_BIN_EXE_holdpoint"))
+            .args(["loop", "run", &id])
+            .env("HOLDPOINT_TEST_GRACE_MS", "200")
+            .output()
+            .unwrap(),
+    )
+    .exits(3);
+    assert!(!lives(&sandbox, "grandchild"), "{}", ran.err);
+    let after = state(&sandbox, &id);
+    let bug = after["skill_state"]["debug"]["active_bug"]
+        .as_str()
+        .unwrap();
+    assert!(bug.contains("time limit"), "{bug}");
+    assert_eq!(after["current_iteration"], 1);
+}
+
+#[test]
+fn nothing_outlives_an_iteration_that_ends() {
+    let sandbox = sandbox();
+    let id = create(&sandbox, &["--max-iterations", "1"], ESCAPES);
+    sandbox
+        .command(env!("CARGO_BIN_EXE_holdpoint"))
+        .args(["loop", "run", &id])
+        .env("HOLDPOINT_TEST_GRACE_MS", "200")
+        .output()
+        .unwrap();
+    assert_eq!(state(&sandbox, &id)["current_iteration"], 1);
+    assert!(!lives(&sandbox, "grandchild"));
+}
+
+#[test]
+fn nothing_outlives_an_agent_that_hits_its_time_limit() {
+    let sandbox = sandbox();
+    sandbox.write("escape.sh", format!("{ESCAPES}; sleep 600"));
+    let ran = crate::support::Ran::from(
+        sandbox
+            .command(env!("CARGO_BIN_EXE_holdpoint"))
+            .args(["collab", "--role", "architect", "--task", "t", "--json"])
+            .args(["--timeout", "3000", "--accept-degraded"])
+            .args([
+                "--codex-command",
+                "sh -c 'sleep 2; echo SESSION_ID: c-12345678'",
+            ])
+            .args(["--gemini-command", "sh escape.sh"])
+            .env("HOLDPOINT_TEST_GRACE_MS", "200")
+            .output()
+            .unwrap(),
+    );
+    assert!(!lives(&sandbox, "grandchild"), "{}", ran.err);
+    let done: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(done["gemini"]["status"], "timeout", "{done:#}");
 }
 
 #[test]

@@ -225,7 +225,7 @@ impl Drive<'_> {
             }
             if self.cancelled.load(Ordering::Relaxed) {
                 for leg in &mut legs {
-                    leg.cancel(&self.dir, &mut self.snapshot)?;
+                    leg.cancel(self.env, &self.dir, &mut self.snapshot)?;
                 }
                 view.end();
                 return self.fail(

@@ -3,14 +3,19 @@
 use super::machine::{Backend, Code, Ended};
 use super::snapshot::{Dir, Plan, Snapshot, Status};
 use crate::error::{Context as _, ErrorKind, Result};
-use crate::loops::child::{self, End, Found, Running, Start};
+use crate::runs::leashed::{self, Company, Found, Leashed, Start, Voice};
+use crate::runs::policy::limits::Limits;
 use crate::runs::policy::outcome::{self, Ending, Exit, Family};
 use crate::runs::policy::{session, template};
+use crate::runs::record::{Cause, End};
 use crate::sys::clock;
 use crate::sys::env::Env;
 use bstr::{BString, ByteSlice as _};
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// How much longer than its limit an agent may run when nobody but its leash watches it.
+const SLACK: Duration = Duration::from_secs(10);
 
 /// What keeps an agent from starting.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +28,7 @@ pub(super) struct Refusal {
 #[derive(Debug)]
 pub(super) struct Leg {
     pub(super) backend: Backend,
-    pub(super) running: Option<Running>,
+    pub(super) running: Option<Leashed>,
     begun: Duration,
     /// How long this start had run when this process found it.
     before: Duration,
@@ -76,12 +81,9 @@ pub(super) fn gate(env: &Env, plan: &Plan, backend: Backend, attempt: u32) -> Ga
         );
     }
     let name = argv.first().cloned().unwrap_or_default();
-    match child::program(&name, &plan.cwd, env.var("PATH")) {
-        Some(_) => Ok(argv),
-        None => refused(
-            Code::E001,
-            format!("there is no program {name} that can be run"),
-        ),
+    match crate::runs::gate::find(env, name.as_bstr(), &plan.cwd) {
+        Ok(_) => Ok(argv),
+        Err(error) => refused(Code::E001, error.doing().to_owned()),
     }
 }
 
@@ -114,14 +116,18 @@ impl Leg {
 
     fn find(&mut self, env: &Env, dir: &Dir, snapshot: &mut Snapshot) -> Result<()> {
         let start = snapshot.part(self.backend).starts;
-        match child::find(&dir.start(self.backend, start))? {
+        match leashed::find(
+            &dir.start(self.backend, start),
+            Voice::Written,
+            Company::Others,
+        )? {
             Found::NeverStarted => self.start(env, dir, snapshot),
             Found::Alive(running) => {
                 self.running = Some(running);
                 self.before = since(snapshot.part(self.backend).begun_at.as_deref());
                 Ok(())
             }
-            Found::Ended(end) => self.ended(env, dir, snapshot, end),
+            Found::Ended(end) => self.ended(env, dir, snapshot, &end),
         }
     }
 
@@ -145,17 +151,28 @@ impl Leg {
         dir.save(snapshot)?;
         self.begun = clock::monotonic();
         self.before = Duration::ZERO;
+        // The leash's own limit is for the time when nobody else watches.
+        let limit = self.limit + SLACK;
         let start = Start {
             argv: &argv,
             cwd: &snapshot.plan.cwd,
-            vars: vec![
-                ("HOLDPOINT_RUN", snapshot.id.clone().into()),
-                ("HOLDPOINT_AGENT", self.backend.word().into()),
-                ("HOLDPOINT_COLLAB_ROLE", snapshot.plan.role.word().into()),
-            ],
-            dir: dir.start(self.backend, attempt),
+            run: &snapshot.id,
+            agent: self.backend.word(),
+            title: self.backend.word(),
+            vars: vec![(
+                "HOLDPOINT_COLLAB_ROLE".into(),
+                snapshot.plan.role.word().into(),
+            )],
+            limits: Limits {
+                default: limit,
+                max: limit,
+            },
         };
-        match child::start(&start) {
+        let place = dir.start(self.backend, attempt);
+        let started = start
+            .spec(env)
+            .and_then(|spec| leashed::start(&place, &spec, Voice::Written, Company::Others));
+        match started {
             Ok(running) => {
                 self.running = Some(running);
                 Ok(())
@@ -182,15 +199,15 @@ impl Leg {
         let Some(running) = &mut self.running else {
             return Ok(Look::Same);
         };
-        if let Some(end) = running.look()? {
+        if let Some(end) = running.look(env)? {
             self.running = None;
-            self.ended(env, dir, snapshot, end)?;
+            self.ended(env, dir, snapshot, &end)?;
             return Ok(Look::Changed);
         }
         if elapsed < self.limit && !left.is_zero() {
             return Ok(Look::Same);
         }
-        running.end()?;
+        running.end(env)?;
         self.running = None;
         let why = format!("timed out after {:.1} s", elapsed.as_secs_f64());
         self.failed(
@@ -208,9 +225,9 @@ impl Leg {
     }
 
     /// Ends the agent without another try.
-    pub(super) fn cancel(&mut self, dir: &Dir, snapshot: &mut Snapshot) -> Result<()> {
+    pub(super) fn cancel(&mut self, env: &Env, dir: &Dir, snapshot: &mut Snapshot) -> Result<()> {
         if let Some(mut running) = self.running.take() {
-            running.end()?;
+            running.end(env)?;
             let part = snapshot.part_mut(self.backend);
             part.status = Status::Failed;
             part.error_code = Some(Code::E007);
@@ -220,23 +237,21 @@ impl Leg {
         Ok(())
     }
 
-    fn ended(&mut self, env: &Env, dir: &Dir, snapshot: &mut Snapshot, end: End) -> Result<()> {
+    fn ended(&mut self, env: &Env, dir: &Dir, snapshot: &mut Snapshot, end: &End) -> Result<()> {
         let place = dir.start(self.backend, snapshot.part(self.backend).starts);
-        let (head, tail) = child::ends(&place, "out");
-        let (head_err, tail_err) = child::ends(&place, "err");
+        let text = leashed::said(&place)?;
         let word = self.backend.word();
-        let found = session::extract(word, &head, &tail)
-            .or_else(|| session::extract(word, &head_err, &tail_err));
-        let exit = match end {
-            End::Left(code) => Exit::Code(code),
-            End::Lost => Exit::Lost,
-        };
+        let found = session::extract(word, &text.head, &text.out)
+            .or_else(|| session::extract(word, &text.head_err, &text.err));
+        if let Some(failure) = unusual(end) {
+            return self.failed(env, dir, snapshot, failure);
+        }
         let outcome = outcome::classify(&Ending {
-            exit,
-            stdout: &tail,
-            stderr: &tail_err,
+            exit: end.exit,
+            stdout: &text.out,
+            stderr: &text.err,
         });
-        let said = !tail.trim_ascii().is_empty();
+        let said = !text.out.trim_ascii().is_empty();
         if outcome.is_none() && said {
             let part = snapshot.part_mut(self.backend);
             part.session_id = found;
@@ -256,9 +271,9 @@ impl Leg {
             Some(outcome) => Failure {
                 status: Status::Failed,
                 // What the shell says of a program that is there and does not become a process.
-                code: (matches!(exit, Exit::Code(126 | 127)) && !said).then_some(Code::E003),
+                code: (matches!(end.exit, Exit::Code(126 | 127)) && !said).then_some(Code::E003),
                 reason: format!("{:?}: {}", outcome.kind, outcome.evidence),
-                again: outcome.kind.family() == Family::Transient || end == End::Lost,
+                again: outcome.kind.family() == Family::Transient || end.exit == Exit::Lost,
             },
         };
         self.failed(env, dir, snapshot, failure)
@@ -324,6 +339,28 @@ struct Failure {
     again: bool,
 }
 
+/// What went wrong where a command was not left to end by itself.
+fn unusual(end: &End) -> Option<Failure> {
+    match &end.cause {
+        Cause::NotStarted { why } => Some(Failure {
+            status: Status::Failed,
+            code: Some(Code::E003),
+            reason: why.clone(),
+            again: false,
+        }),
+        Cause::TimeLimit => Some(Failure {
+            status: Status::Timeout,
+            code: Some(Code::E004),
+            reason: format!(
+                "timed out after {:.1} s",
+                Duration::from_millis(end.elapsed_ms).as_secs_f64()
+            ),
+            again: true,
+        }),
+        Cause::Left | Cause::Stopped { .. } | Cause::Cancelled | Cause::Lost => None,
+    }
+}
+
 /// How an agent ended, by the snapshot.
 pub(super) fn result(snapshot: &Snapshot, backend: Backend) -> Ended {
     let part = snapshot.part(backend);
@@ -342,7 +379,7 @@ pub(super) fn output(dir: &Dir, snapshot: &Snapshot, backend: Backend) -> Result
     if part.starts == 0 {
         return Ok(String::new());
     }
-    let path: PathBuf = dir.start(backend, part.starts).join("out");
+    let path: PathBuf = dir.start(backend, part.starts).join("whole");
     let bytes = std::fs::read(&path)
         .or_else(|error| {
             if error.kind() == std::io::ErrorKind::NotFound {

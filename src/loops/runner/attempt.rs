@@ -5,16 +5,19 @@ use crate::error::{Context as _, ErrorKind, Result};
 use crate::journal::Outcome as LogOutcome;
 use crate::judge::PathChange;
 use crate::loops::action::{self, Action, Control, Turn};
-use crate::loops::child::{self, End, Follow, Found, Running};
 use crate::loops::report;
 use crate::loops::state::LoopState;
 use crate::loops::store::{self, VERSION, write_json};
+use crate::runs::leashed::{self, Company, Found, Leashed, Start};
+use crate::runs::policy::limits;
+use crate::runs::record::{Cause, End};
 use crate::sys::{clock, failpoint, files, out};
 use crate::vault;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Iterations whose output is kept.
 const KEPT: u64 = 20;
@@ -46,6 +49,9 @@ pub(super) struct Attempt {
     pub(super) point: Option<String>,
     pub(super) begun: String,
     pub(super) code: Option<i32>,
+    /// Why it did not end by itself, where it did not.
+    #[serde(default)]
+    pub(super) how: Option<String>,
     pub(super) duration_ms: u64,
     /// The API fields when it began.
     pub(super) api: Value,
@@ -120,6 +126,7 @@ impl Lead<'_> {
             point: None,
             begun: clock::rfc3339(clock::now()),
             code: None,
+            how: None,
             duration_ms: 0,
             api: store::api(state),
             after: None,
@@ -189,12 +196,18 @@ impl Lead<'_> {
                     task.id, task.description
                 ))
         ));
-        let running = child::start(&child::Start {
+        let spec = Start {
             argv: &words,
             cwd: &self.record.cwd,
+            run: self.id,
+            agent: &self.agent(),
+            title: &format!("iteration {}", attempt.iteration),
             vars: self.vars(attempt, task.as_ref()),
-            dir: self.command_dir(attempt.iteration, attempt.starts),
-        })?;
+            limits: self.limits(),
+        }
+        .spec(self.env)?;
+        let dir = self.command_dir(attempt.iteration, attempt.starts);
+        let running = leashed::start(&dir, &spec, self.voice(), Company::Alone)?;
         self.stay(attempt, running)
     }
 
@@ -202,36 +215,20 @@ impl Lead<'_> {
     pub(super) fn stay(
         &self,
         attempt: &mut Attempt,
-        mut running: Running,
+        mut running: Leashed,
     ) -> Result<Option<Outcome>> {
-        let dir = self.command_dir(attempt.iteration, attempt.starts);
-        let mut follow = [Follow::new(&dir, "out"), Follow::new(&dir, "err")];
-        let mut pass_on = || {
-            if !self.quiet {
-                for stream in &mut follow {
-                    let more = stream.more();
-                    if !more.is_empty() {
-                        out::raw(&more);
-                    }
-                }
-            }
-        };
-        let end = running.wait(|_| {
-            pass_on();
-            self.cancelled.load(Ordering::Relaxed)
-        })?;
+        let end = running.wait(self.env, |_| self.cancelled.load(Ordering::Relaxed))?;
         let Some(end) = end else {
-            running.end()?;
-            pass_on();
+            running.end(self.env)?;
             return self.cancel(attempt).map(Some);
         };
-        pass_on();
-        attempt.duration_ms = u64::try_from(running.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.ended(attempt, end)
+        self.ended(attempt, &end)
     }
 
-    pub(super) fn ended(&self, attempt: &mut Attempt, end: End) -> Result<Option<Outcome>> {
-        attempt.code = end.code();
+    pub(super) fn ended(&self, attempt: &mut Attempt, end: &End) -> Result<Option<Outcome>> {
+        attempt.code = end.exit.shell_code().map(i32::from);
+        attempt.how = how(end);
+        attempt.duration_ms = end.elapsed_ms;
         attempt.phase = Phase::Ended;
         self.note(attempt)?;
         self.record_end(attempt)
@@ -317,7 +314,7 @@ impl Lead<'_> {
             }
             Phase::Started => {
                 let dir = self.command_dir(attempt.iteration, attempt.starts);
-                match child::find(&dir)? {
+                match leashed::find(&dir, self.voice(), Company::Alone)? {
                     Found::NeverStarted => {
                         Self::say(&format!(
                             "loop {}: the last runner was killed before iteration {} began",
@@ -335,14 +332,14 @@ impl Lead<'_> {
                         ));
                         self.stay(&mut attempt, running)
                     }
-                    Found::Ended(End::Left(code)) => {
+                    Found::Ended(end) if end.cause != Cause::Lost => {
                         Self::say(&format!(
                             "loop {}: iteration {} ended while nobody watched; recording it",
                             self.id, attempt.iteration
                         ));
-                        self.ended(&mut attempt, End::Left(code))
+                        self.ended(&mut attempt, &end)
                     }
-                    Found::Ended(End::Lost) => {
+                    Found::Ended(_) => {
                         let message = format!(
                             "iteration {} was killed before it ended and is done again; what it had done so far is still there",
                             attempt.iteration
@@ -354,5 +351,20 @@ impl Lead<'_> {
                 }
             }
         }
+    }
+}
+
+/// Why a command did not end by itself, where it did not.
+fn how(end: &End) -> Option<String> {
+    let took = Duration::from_millis(end.elapsed_ms);
+    match &end.cause {
+        Cause::Left | Cause::Cancelled => None,
+        Cause::NotStarted { why } => Some(why.clone()),
+        Cause::TimeLimit => Some(format!(
+            "ended at its time limit, after {}",
+            limits::say(Duration::from_secs(took.as_secs()))
+        )),
+        Cause::Stopped { by } => Some(format!("ended by {by}")),
+        Cause::Lost => Some("whoever watched it was killed, and its status is lost".to_owned()),
     }
 }

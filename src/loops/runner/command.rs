@@ -5,11 +5,17 @@ use super::attempt::Attempt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::judge::Actor;
 use crate::loops::action::Action;
-use crate::loops::child;
 use crate::loops::state::Task;
+use crate::runs::gate;
+use crate::runs::leashed::Voice;
+use crate::runs::policy::limits::Limits;
 use bstr::{BString, ByteSlice as _};
-use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
+use std::time::Duration;
+
+/// As long as it takes.
+const NO_LIMIT: Duration = Duration::from_hours(1_000_000);
 
 impl Lead<'_> {
     /// The command of an action, its placeholders filled in.
@@ -53,34 +59,49 @@ impl Lead<'_> {
         }
     }
 
-    pub(super) fn vars(
-        &self,
-        attempt: &Attempt,
-        task: Option<&Task>,
-    ) -> Vec<(&'static str, OsString)> {
-        let text = |text: &str| OsString::from(text);
-        vec![
-            ("HOLDPOINT_RUN", text(self.id)),
-            ("HOLDPOINT_LOOP_ID", text(self.id)),
-            (
-                "HOLDPOINT_LOOP_STATE",
-                self.store.state_path(self.id).into_os_string(),
-            ),
-            ("HOLDPOINT_LOOP_REPORT", self.report_path().into_os_string()),
-            ("HOLDPOINT_LOOP_ACTION", text(attempt.action.word())),
-            (
-                "HOLDPOINT_LOOP_ITERATION",
-                text(&attempt.iteration.to_string()),
-            ),
-            (
-                "HOLDPOINT_LOOP_TASK",
-                text(task.map_or("", |task| task.description.as_str())),
-            ),
-            (
-                "HOLDPOINT_LOOP_TASK_ID",
-                text(task.map_or("", |task| task.id.as_str())),
-            ),
+    pub(super) fn vars(&self, attempt: &Attempt, task: Option<&Task>) -> Vec<(BString, BString)> {
+        let path = |path: std::path::PathBuf| BString::from(path.into_os_string().into_vec());
+        let task = |word: fn(&Task) -> &str| BString::from(task.map_or("", word));
+        [
+            ("ID", self.id.into()),
+            ("STATE", path(self.store.state_path(self.id))),
+            ("REPORT", path(self.report_path())),
+            ("ACTION", attempt.action.word().into()),
+            ("ITERATION", attempt.iteration.to_string().into()),
+            ("TASK", task(|task| &task.description)),
+            ("TASK_ID", task(|task| &task.id)),
         ]
+        .into_iter()
+        .map(|(name, value)| (format!("HOLDPOINT_LOOP_{name}").into(), value))
+        .collect()
+    }
+
+    /// How long an iteration's command may take.
+    pub(super) fn limits(&self) -> Limits {
+        let max = self.record.timeout.map_or(NO_LIMIT, Duration::from_secs);
+        Limits { default: max, max }
+    }
+
+    /// Where the command's output goes.
+    pub(super) fn voice(&self) -> Voice {
+        if self.quiet {
+            Voice::Kept
+        } else {
+            Voice::PassedOn
+        }
+    }
+
+    /// The agent's name: its program's.
+    pub(super) fn agent(&self) -> String {
+        self.record
+            .command
+            .first()
+            .and_then(|program| {
+                Path::new(&program.to_string())
+                    .file_name()
+                    .map(|name| name.to_string_lossy().into_owned())
+            })
+            .unwrap_or_else(|| "agent".to_owned())
     }
 
     /// The start gate: the program is there, the directory is there.
@@ -98,32 +119,21 @@ impl Lead<'_> {
             return Ok(());
         }
         let name = self.record.command.first().cloned().unwrap_or_default();
-        if child::program(&name, &self.record.cwd, self.env.var("PATH")).is_none() {
-            return Err(Error::new(
-                ErrorKind::Usage,
-                format!("E001: there is no program {name} that can be run"),
-            )
-            .hint("check its name and your PATH")
-            .hint(format!(
-                "give another: holdpoint loop run {} -- COMMAND",
-                self.id
-            )));
-        }
-        Ok(())
+        gate::find(self.env, name.as_bstr(), &self.record.cwd)
+            .map(drop)
+            .map_err(|error| {
+                Error::new(ErrorKind::Usage, error.doing())
+                    .hint("check its name and your PATH")
+                    .hint(format!(
+                        "give another: holdpoint loop run {} -- COMMAND",
+                        self.id
+                    ))
+            })
     }
 
     pub(super) fn actor(&self) -> Actor {
         Actor::Agent {
-            name: self
-                .record
-                .command
-                .first()
-                .and_then(|program| {
-                    Path::new(&program.to_string())
-                        .file_name()
-                        .map(|name| name.to_string_lossy().into_owned())
-                })
-                .unwrap_or_else(|| "agent".to_owned()),
+            name: self.agent(),
             session: None,
         }
     }

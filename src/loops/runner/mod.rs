@@ -20,6 +20,7 @@ use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::journal::{self, LogEntry, Outcome as LogOutcome};
 use crate::judge::Level;
 use crate::repo::Workspace;
+use crate::runs::leashed;
 use crate::sys::env::Env;
 use crate::sys::lock::Lock;
 use crate::sys::process::{self, ProcessId};
@@ -170,6 +171,8 @@ impl<'a> Lead<'a> {
                 directory: env.cwd().to_path_buf(),
             },
         )?;
+        // What an iteration leaves behind comes to this process where its own leash is killed.
+        leashed::adopt_orphans()?;
         let cancelled = Arc::new(AtomicBool::new(false));
         for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
             signal_hook::flag::register(signal, Arc::clone(&cancelled))

@@ -6,10 +6,10 @@ use crate::error::{Context as _, ErrorKind, Result};
 use crate::journal::Outcome as LogOutcome;
 use crate::judge::{ChangeOp, PathChange};
 use crate::loops::action::{self, Turn};
-use crate::loops::child;
 use crate::loops::report::{self, Ended, Report};
 use crate::loops::settle::{self, Scene};
 use crate::loops::state::{LoopState, Mode, SkillState, Status};
+use crate::runs::leashed;
 use crate::runs::policy::confidence;
 use crate::sys::{clock, failpoint, files, out};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ impl Lead<'_> {
         let dir = self.command_dir(attempt.iteration, attempt.starts);
         let settled = self.settle(attempt)?;
         let now = clock::rfc3339(clock::now());
-        let ended = self.end_of(attempt, &dir, &settled);
+        let ended = self.end_of(attempt, &dir, &settled)?;
         self.store.append(
             self.id,
             "changes.log",
@@ -47,18 +47,20 @@ impl Lead<'_> {
         failpoint::reach();
         self.log(
             "loop_iteration",
-            match ended.code {
-                Some(0) => LogOutcome::Success,
-                _ => LogOutcome::Failure,
+            if ended.succeeded() {
+                LogOutcome::Success
+            } else {
+                LogOutcome::Failure
             },
             &format!(
                 "iteration {} ({}) ended with {}; {} file(s) changed",
                 attempt.iteration,
                 attempt.action,
-                ended.code.map_or_else(
-                    || "no status".to_owned(),
-                    |code| format!("exit status {code}")
-                ),
+                match (&ended.how, ended.code) {
+                    (Some(how), _) => how.clone(),
+                    (None, Some(code)) => format!("exit status {code}"),
+                    (None, None) => "no status".to_owned(),
+                },
                 settled.len()
             ),
             &json!({
@@ -154,18 +156,23 @@ impl Lead<'_> {
         report::leave(skill, attempt.action, ended, now);
     }
 
-    pub(super) fn end_of(&self, attempt: &Attempt, dir: &Path, changes: &[PathChange]) -> Ended {
-        let (_, out) = child::ends(dir, "out");
-        let (_, err) = child::ends(dir, "err");
-        let printed = String::from_utf8_lossy(&out).into_owned();
-        let told = String::from_utf8_lossy(&err).into_owned();
+    pub(super) fn end_of(
+        &self,
+        attempt: &Attempt,
+        dir: &Path,
+        changes: &[PathChange],
+    ) -> Result<Ended> {
+        let said = leashed::said(dir)?;
+        let printed = String::from_utf8_lossy(&said.out).into_owned();
+        let told = String::from_utf8_lossy(&said.err).into_owned();
         let tail = if told.trim().is_empty() {
             printed.clone()
         } else {
             told
         };
-        Ended {
+        Ok(Ended {
             code: attempt.code,
+            how: attempt.how.clone(),
             counts: confidence::counts(&printed)
                 .map(|counts| (u64::from(counts.passed), u64::from(counts.failed))),
             tail,
@@ -176,7 +183,7 @@ impl Lead<'_> {
                 .map(|change| change.path.to_string())
                 .collect(),
             report: self.read_report(),
-        }
+        })
     }
 
     pub(super) fn report_path(&self) -> PathBuf {
