@@ -90,6 +90,11 @@ impl Git<'_, '_> {
                         | b"GIT_CONFIG_SYSTEM"
                         | b"GIT_CONFIG"
                         | b"GIT_CONFIG_NOSYSTEM"
+                        | b"GIT_EXEC_PATH"
+                        // Where git's and Holdpoint's own settings are looked for.
+                        | b"HOME"
+                        | b"XDG_CONFIG_HOME"
+                        | b"XDG_STATE_HOME"
                 );
             if overrides {
                 self.bypass(format!("{name} overrides settings for this command"));

@@ -215,6 +215,9 @@ fn git(
             }
             (true, "git-dir") => place.git_dir = Some(value.clone()),
             (true, "work-tree") => place.work_tree = Some(value.clone()),
+            (true, "exec-path") => walk.note(DeedKind::Bypass {
+                why: "git's own programs are taken from elsewhere".to_owned(),
+            }),
             _ => {}
         }
     }

@@ -456,7 +456,28 @@ pub(super) const ROWS: &[Row] = &[
         "pr|issue close|lock|unpin",
         "somebody's work is closed",
     ),
-    asks("gh", "pr merge", "a branch is merged past its checks").with("--admin"),
+    asks("gh", "pr merge", "a branch is merged on the server"),
+    asks("gh", "api", "a server is told to change something")
+        .with("POST PUT PATCH -XPOST -XPUT -XPATCH --method=POST --method=PUT --method=PATCH"),
+    asks("gh", "release create|upload|edit", "a release is published"),
+    tells(
+        "gh",
+        "pr|issue|workflow create|comment|review|run|edit",
+        "others are told",
+    ),
+    asks(
+        "glab",
+        "mr merge|accept",
+        "a branch is merged on the server",
+    ),
+    asks("glab", "api", "a server is told to change something")
+        .with("POST PUT PATCH -XPOST -XPUT -XPATCH --method=POST --method=PUT --method=PATCH"),
+    asks("glab", "release create|upload", "a release is published"),
+    tells(
+        "glab",
+        "mr|issue create|note|update|close",
+        "others are told",
+    ),
     asks(
         "gh",
         "secret|variable|auth set|logout|refresh",
