@@ -89,7 +89,7 @@ fn list(env: &Env, workspace: &Workspace, json: bool) -> Result<ExitStatus> {
             point.changed,
             point.bytes.div_ceil(1024),
         );
-        let gaps = point.not_held.len();
+        let gaps: usize = point.not_held.iter().map(|gap| gap.count).sum();
         if gaps > 0 {
             let _ = write!(line, "  {gaps} not held");
         }
@@ -221,6 +221,9 @@ fn describe(point: &SafetyPoint) -> String {
     }
     for gap in &point.not_held {
         let _ = write!(text, "\nnot held: {} ({})", gap.path, gap.why.words());
+        if gap.count > 1 {
+            let _ = write!(text, ", {} paths below it", gap.count);
+        }
     }
     text
 }

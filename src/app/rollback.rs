@@ -1,16 +1,17 @@
 //! `holdpoint rollback`: puts the workspace back to a safety point.
 
 use super::points::{Toward, text_diff};
-use super::told::written_down;
+use super::told::written_down_of;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
 use crate::journal::LogEntry;
+use crate::judge::Actor;
 use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::terminal::Terminal;
 use crate::sys::{actor, bar, out};
-use crate::vault::rollback::{self, Aim, Changed, PathText, Preview, Scope};
-use crate::vault::{self, Request};
+use crate::vault::rollback::{self, Aim, Changed, PathText, Preview, Scope, Straight};
+use crate::vault::{self, Request, SafetyPoint};
 use bstr::BString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -75,6 +76,25 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
         (Some(id), ..) => Aim::Point(id.clone()),
         (None, ..) => Aim::Point(vault::last_wanted(env, &workspace)?.id),
     };
+    let actor = actor::detect(env);
+    let request = |target: &SafetyPoint| {
+        Request::new("before-rollback", actor.clone())
+            .message(Some(format!("before the rollback to {}", target.id)))
+    };
+    let terminal = (!args.yes).then(Terminal::to_talk).flatten();
+    // Where nobody is shown anything first, one look at the workspace is enough.
+    if terminal.is_none() && !args.dry_run {
+        let straight = bar::over("restoring", vault::progress::steps, || {
+            rollback::straight(env, &workspace, &aim, scope, &request)
+        })?;
+        return Ok(match straight {
+            Straight::Nothing(preview) => nothing(&preview),
+            Straight::Done(preview, done) => {
+                note_down(env, &workspace, &actor, &preview, &done);
+                report(&preview, &done, args.json)
+            }
+        });
+    }
     let preview = bar::over("looking", vault::progress::steps, || {
         rollback::plan(env, &workspace, &aim, scope)
     })?;
@@ -83,26 +103,16 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
         return Ok(ExitStatus::Passed);
     }
     if preview.plan.is_empty() && matches!(aim, Aim::Point(_)) {
-        tell_left(&preview);
-        out::note(format!(
-            "nothing to do: the workspace is as the safety point {} has it",
-            preview.target.id
-        ));
-        return Ok(ExitStatus::Passed);
+        return Ok(nothing(&preview));
     }
-    if !args.yes
-        && let Some(terminal) = Terminal::to_talk()
-    {
+    if let Some(terminal) = terminal {
         terminal.say(preview.plan.to_string().trim_end())?;
         let question = format!("Put back {} paths?", preview.plan.steps.len());
         if !terminal.agrees(&question)? {
             return Ok(ExitStatus::Cancelled);
         }
     }
-    let request = Request::new("before-rollback", actor::detect(env)).message(Some(format!(
-        "before the rollback to {}",
-        preview.target.id
-    )));
+    let request = request(&preview.target);
     let changed = if args.force {
         Changed::Overwrite
     } else {
@@ -111,19 +121,39 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     let done = bar::over("restoring", vault::progress::steps, || {
         rollback::apply(env, &workspace, &preview, &request, changed)
     })?;
-    written_down(
+    note_down(env, &workspace, &actor, &preview, &done);
+    Ok(report(&preview, &done, args.json))
+}
+
+fn note_down(
+    env: &Env,
+    workspace: &Workspace,
+    actor: &Actor,
+    preview: &Preview,
+    done: &rollback::Done,
+) {
+    written_down_of(
         env,
-        &workspace,
+        workspace,
+        actor,
         LogEntry::new("rollback")
             .reason("asked_for")
             .reasoning("a rollback was asked for; a safety point was taken before it")
             .action(format!("put back {} paths", done.changed))
             .context("before", done.before.id.as_str())
             .context("left", done.left.len())
-            .context("refs", args.refs)
+            .context("refs", preview.scope.refs)
             .safety_point(Some(preview.target.id.as_str())),
     );
-    Ok(report(&preview, &done, args.json))
+}
+
+fn nothing(preview: &Preview) -> ExitStatus {
+    tell_left(preview);
+    out::note(format!(
+        "nothing to do: the workspace is as the safety point {} has it",
+        preview.target.id
+    ));
+    ExitStatus::Passed
 }
 
 fn report(preview: &Preview, done: &rollback::Done, json: bool) -> ExitStatus {
@@ -146,6 +176,12 @@ fn report(preview: &Preview, done: &rollback::Done, json: bool) -> ExitStatus {
     }
     for left in &done.left {
         out::note(format!("left as it is: {} ({})", left.path, left.why));
+    }
+    if let Some(lock) = &done.dead_lock {
+        out::note(format!(
+            "removed {}, which a git that died had left behind",
+            lock.display()
+        ));
     }
     if !done.refs_left.is_empty() {
         out::note(format!(

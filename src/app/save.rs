@@ -1,6 +1,6 @@
 //! `holdpoint save`: takes a safety point.
 
-use super::told::written_down;
+use super::told::written_down_of;
 use crate::error::{ErrorKind, Result};
 use crate::exit::ExitStatus;
 use crate::journal::LogEntry;
@@ -35,9 +35,10 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     let point = &saved.point;
     // A workspace that is as the last point has it is not written anywhere.
     if saved.new {
-        written_down(
+        written_down_of(
             env,
             &workspace,
+            &request.actor,
             LogEntry::new("safety_point")
                 .level(Level::Autonomous)
                 .rule(RuleId::GitSafetyPoint)

@@ -1,6 +1,7 @@
 //! Writes down what a person's own command did.
 
 use crate::journal::{self, LogEntry, Outcome};
+use crate::judge::Actor;
 use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::{actor, out};
@@ -9,8 +10,13 @@ use crate::sys::{actor, out};
 ///
 /// The work is done by then, so a log that cannot be written is told and fails nothing.
 pub(super) fn written_down(env: &Env, workspace: &Workspace, entry: LogEntry) {
+    written_down_of(env, workspace, &actor::detect(env), entry);
+}
+
+/// The same where it is known already who acts.
+pub(super) fn written_down_of(env: &Env, workspace: &Workspace, actor: &Actor, entry: LogEntry) {
     let entry = entry
-        .actor(&actor::detect(env))
+        .actor(actor)
         .session(actor::session(env))
         .run(env.text("HOLDPOINT_RUN"))
         .outcome(Outcome::Success);

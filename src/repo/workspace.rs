@@ -63,7 +63,13 @@ impl Workspace {
         let start = canonical(start)?;
         for dir in start.ancestors() {
             let dot_git = dir.join(".git");
-            if let Some(git_dir) = resolve_dot_git(&dot_git)? {
+            let resolved = resolve_dot_git(&dot_git);
+            if resolved.is_err()
+                && let Some(lost) = Self::without_git_dir(env, dir, &dot_git)?
+            {
+                return Ok(lost);
+            }
+            if let Some(git_dir) = resolved? {
                 return Self::from_git_dir(env, &git_dir, Some(dir.to_path_buf()));
             }
             if is_git_dir(dir) {
@@ -104,7 +110,11 @@ impl Workspace {
     fn known(env: &Env, start: &Path) -> Result<Option<Self>> {
         for dir in canonical(start)?.ancestors() {
             let state = state_dir(env, dir)?;
-            if state.join("repo.json").exists() {
+            if let Some(note) = files::read_if_there(&state.join("repo.json"))? {
+                let note: serde_json::Value = serde_json::from_slice(&note).unwrap_or_default();
+                if let Some(git_dir) = note.get("git_dir").and_then(serde_json::Value::as_str) {
+                    return Self::linked(env, dir, Path::new(git_dir));
+                }
                 return Ok(Some(Self {
                     root: dir.to_path_buf(),
                     kind: Kind::Plain,
@@ -115,6 +125,81 @@ impl Workspace {
             }
         }
         Ok(None)
+    }
+
+    /// A workspace whose `.git` file names a git directory that is gone, where Holdpoint knows it.
+    fn without_git_dir(env: &Env, dir: &Path, dot_git: &Path) -> Result<Option<Self>> {
+        let Ok(bytes) = fs::read(dot_git) else {
+            return Ok(None);
+        };
+        let Some(target) = bytes.strip_prefix(b"gitdir:") else {
+            return Ok(None);
+        };
+        let git_dir = dir.join(OsStr::from_bytes(target.trim_ascii()));
+        if let Some(linked) = Self::linked(env, dir, &git_dir)? {
+            return Ok(Some(linked));
+        }
+        let state = state_dir(env, dir)?;
+        Ok(state.join("repo.json").exists().then(|| Self {
+            root: dir.to_path_buf(),
+            kind: Kind::Plain,
+            git_dir: None,
+            common_dir: None,
+            state,
+        }))
+    }
+
+    /// A linked worktree by its place and its own git directory, which may be gone.
+    fn linked(env: &Env, root: &Path, git_dir: &Path) -> Result<Option<Self>> {
+        let common = git_dir
+            .parent()
+            .filter(|dir| dir.file_name() == Some(OsStr::new("worktrees")))
+            .and_then(Path::parent);
+        let Some(common) = common.filter(|dir| is_git_dir(dir)) else {
+            return Ok(None);
+        };
+        let common = canonical(common)?;
+        let key = match (common.file_name(), common.parent()) {
+            (Some(name), Some(parent)) if name == OsStr::new(".git") => parent.to_path_buf(),
+            _ => common.clone(),
+        };
+        let state = state_dir(env, &key)?;
+        let name = git_dir.file_name().unwrap_or_default();
+        Ok(state.join("repo.json").exists().then(|| Self {
+            root: root.to_path_buf(),
+            kind: Kind::Linked,
+            git_dir: Some(common.join("worktrees").join(name)),
+            common_dir: Some(common),
+            state,
+        }))
+    }
+
+    /// Notes whose linked worktree this is, so that it is known again without its `.git` file.
+    ///
+    /// # Errors
+    /// When the note cannot be written.
+    pub fn note_linked(&self, env: &Env) -> Result<()> {
+        let (Kind::Linked, Some(git_dir)) = (self.kind, self.git_dir.as_deref()) else {
+            return Ok(());
+        };
+        let note = state_dir(env, &self.root)?.join("repo.json");
+        if note.exists() {
+            return Ok(());
+        }
+        if let Some(dir) = note.parent() {
+            files::make_private_dir(dir)?;
+        }
+        let json = serde_json::json!({
+            "version": 1,
+            "root": self.main_root().to_string_lossy(),
+            "git_dir": git_dir.to_string_lossy(),
+        });
+        files::replace(
+            &note,
+            format!("{json}\n").as_bytes(),
+            0o600,
+            files::Durability::Lazy,
+        )
     }
 
     /// Takes a directory that is in no repository as a workspace of its own.

@@ -5,7 +5,7 @@ use crate::sys::failpoint;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Whether a write waits until the bytes are on the disk.
@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub enum Durability {
     /// The file and its directory are synced before the call returns.
     Synced,
+    /// The bytes are synced before the file has its name; the name lasts when the next one in its directory does.
+    Ordered,
     /// The kernel writes it when it likes.
     Lazy,
 }
@@ -36,24 +38,34 @@ pub fn make_private_dir(path: &Path) -> Result<()> {
 /// # Errors
 /// When the bytes cannot be written; the old file is then as it was.
 pub fn replace(path: &Path, bytes: &[u8], mode: u32, durability: Durability) -> Result<()> {
-    static SERIAL: AtomicU32 = AtomicU32::new(0);
+    replace_by(path, mode, durability, &|out| out.write_all(bytes))
+}
+
+/// The same for what is not in memory as a whole: `write` is called once.
+///
+/// # Errors
+/// As [`replace`], and whatever `write` says.
+pub fn replace_by(
+    path: &Path,
+    mode: u32,
+    durability: Durability,
+    write: &dyn Fn(&mut dyn std::io::Write) -> std::io::Result<()>,
+) -> Result<()> {
     let doing = || format!("cannot write {}", path.display());
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(
-        ".{}.{}.tmp",
-        std::process::id(),
-        SERIAL.fetch_add(1, Ordering::Relaxed)
-    ));
-    let temporary = path.with_file_name(name);
-    let write = || -> std::io::Result<()> {
+    let temporary = temporary(path);
+    let whole = || -> std::io::Result<()> {
         failpoint::reach();
-        let mut file = OpenOptions::new()
+        let file = OpenOptions::new()
             .write(true)
             .create_new(true)
             .mode(mode)
             .open(&temporary)?;
-        file.write_all(bytes)?;
-        if durability == Durability::Synced {
+        let mut out = std::io::BufWriter::with_capacity(1 << 16, file);
+        write(&mut out)?;
+        let file = out
+            .into_inner()
+            .map_err(std::io::IntoInnerError::into_error)?;
+        if durability != Durability::Lazy {
             file.sync_data()?;
         }
         failpoint::reach();
@@ -64,12 +76,79 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32, durability: Durability) -> 
         }
         Ok(())
     };
-    write()
+    whole()
         .inspect_err(|_| {
             // The write's own error is the one to report.
             let _ = fs::remove_file(&temporary);
         })
         .doing(ErrorKind::Io, doing)
+}
+
+/// A file whose bytes are on the disk and whose name it has not got yet; dropped, it goes.
+#[derive(Debug)]
+pub struct Staged {
+    temporary: PathBuf,
+    path: PathBuf,
+}
+
+impl Staged {
+    /// Gives the file its name and waits until that lasts.
+    ///
+    /// # Errors
+    /// As the system calls.
+    pub fn name(self) -> Result<()> {
+        failpoint::reach();
+        fs::rename(&self.temporary, &self.path)
+            .and_then(|()| {
+                failpoint::reach();
+                sync_parent(&self.path)
+            })
+            .doing(ErrorKind::Io, || {
+                format!("cannot write {}", self.path.display())
+            })
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // It has its name by now, or nobody needs it.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// Writes what `path` is to hold beside it and waits until the bytes are on the disk.
+///
+/// # Errors
+/// When the bytes cannot be written.
+pub fn stage(path: &Path, bytes: &[u8], mode: u32) -> Result<Staged> {
+    let staged = Staged {
+        temporary: temporary(path),
+        path: path.to_path_buf(),
+    };
+    failpoint::reach();
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(&staged.temporary)
+        .and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_data()
+        })
+        .doing(ErrorKind::Io, || format!("cannot write {}", path.display()))?;
+    Ok(staged)
+}
+
+/// A name beside `path` that no other call has.
+fn temporary(path: &Path) -> PathBuf {
+    static SERIAL: AtomicU32 = AtomicU32::new(0);
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(
+        ".{}.{}.tmp",
+        std::process::id(),
+        SERIAL.fetch_add(1, Ordering::Relaxed)
+    ));
+    path.with_file_name(name)
 }
 
 /// Syncs the directory that holds `path`, so that a new name survives a power cut.

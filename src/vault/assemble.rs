@@ -1,14 +1,16 @@
 //! Makes trees of what a walk found, from the deepest directory up.
 //!
 //! Only directories that differ from the cache, and those above them, are
-//! written; everything else keeps its tree.
+//! written; everything else keeps its tree. Rows stay bytes as the cache writes
+//! them, so that a first point of many files needs little more memory than its cache.
 
-use super::cache::{Cache, Root, write_block, write_row};
+use super::cache::{Block, Cache, CachedRow, Root, Rows, block_id, write_block, write_row};
+use super::diff::Fresh;
 use super::id::ContentId;
 use super::stamp::Stamp;
 use super::store::Packer;
-use super::tree::{Kind, Row, Tree, Why};
-use super::walk::{Node, Outcome, Seen, Side, Visit};
+use super::tree::{self, Kind, Leaf, Why};
+use super::walk::{Node, Outcome, Side, Visit};
 use crate::error::Result;
 use bstr::{BString, ByteSlice as _};
 use std::collections::{BTreeMap, HashMap};
@@ -23,8 +25,19 @@ pub(super) struct Picture {
     pub(super) git: Option<Root>,
     /// New or changed blocks of the cache.
     pub(super) blocks: BTreeMap<u32, Vec<u8>>,
-    /// Trees that are new against the cache, by id.
-    pub(super) trees: HashMap<ContentId, Tree>,
+    /// Trees that are new against the cache, by id, where they were asked for.
+    pub(super) trees: Fresh,
+    /// How many files, links and the like of the worktree differ from the cache.
+    pub(super) changed: usize,
+}
+
+/// Whether new trees stay in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Remember {
+    /// They do.
+    Trees,
+    /// They are in the pack, or not wanted.
+    Nothing,
 }
 
 type Key = (Side, BString);
@@ -43,7 +56,7 @@ struct Open {
     node: Arc<Node>,
     stamp: Stamp,
     racy: bool,
-    rows: Vec<Seen>,
+    rows: Vec<u8>,
 }
 
 /// Makes the trees of the sides that were walked; they go through `packer`.
@@ -52,6 +65,7 @@ pub(super) fn assemble(
     visits: Vec<Visit>,
     sides: &[Side],
     packer: &mut Packer<'_>,
+    remember: Remember,
 ) -> Result<Picture> {
     let mut levels: Vec<HashMap<Key, Open>> = Vec::new();
     let mut done: HashMap<Key, Done> = HashMap::new();
@@ -86,27 +100,27 @@ pub(super) fn assemble(
         ..Picture::default()
     };
     let mut next = cache.next_block();
+    let mut closed = Closed::default();
     while let Some(level) = levels.pop() {
         for (key, open) in level {
             let block = open.node.cached.unwrap_or_else(|| {
                 next += 1;
                 next - 1
             });
-            let closed = close(cache, &key, &open.rows, &done);
-            let tree = Tree { rows: closed.tree };
-            let id = packer.put(&tree.encode())?;
-            let mut bytes = write_block(&open.stamp, open.racy, &id);
-            for seen in &closed.kept {
-                write_row(&seen.row(), &mut bytes);
+            closed.fill(cache, &key, &open, &done);
+            let old = cache.block(block);
+            if key.0 == Side::Work {
+                picture.changed += changes(cache, old.as_ref(), &closed.kept, open.stamp.dev);
+            }
+            let id = packer.put(&closed.tree)?;
+            let bytes = write_block(&open.stamp, open.racy, &id, &closed.kept);
+            let mode = open.stamp.permissions();
+            if !old.is_some_and(|old| old.tree == id && old.stamp.permissions() == mode) {
+                raise(cache, &open.node, &mut levels);
             }
             picture.blocks.insert(block, bytes);
-            picture.trees.insert(id, tree);
-            let mode = open.stamp.permissions();
-            let as_before = cache
-                .block(block)
-                .is_some_and(|old| old.tree == id && old.stamp.permissions() == mode);
-            if !as_before {
-                raise(cache, &open.node, &mut levels);
+            if remember == Remember::Trees {
+                picture.trees.insert(id, closed.tree.clone());
             }
             if key.1.is_empty() {
                 let root = Some(Root {
@@ -167,70 +181,119 @@ fn raise(cache: &Cache, node: &Node, levels: &mut Vec<HashMap<Key, Open>>) {
             node: Arc::clone(parent),
             stamp: block.stamp,
             racy: block.racy,
-            rows: block.rows().map(|row| Seen::cached(&row)).collect(),
+            rows: block.raw().to_vec(),
         },
     );
 }
 
+/// A directory whose directories below are known: buffers that are used again and again.
+#[derive(Default)]
 struct Closed {
-    tree: Vec<Row>,
-    kept: Vec<Seen>,
+    /// Its tree's bytes.
+    tree: Vec<u8>,
+    /// Its rows for the cache.
+    kept: Vec<u8>,
 }
 
-/// Fills in what is known of the directories below.
-fn close(cache: &Cache, key: &Key, rows: &[Seen], done: &HashMap<Key, Done>) -> Closed {
-    let mut closed = Closed {
-        tree: Vec::with_capacity(rows.len()),
-        kept: Vec::with_capacity(rows.len()),
-    };
-    for seen in rows {
-        let mut seen = seen.clone();
-        let mut row = Row {
-            name: seen.name.clone(),
-            kind: seen.kind,
-            mode: seen.stamp.permissions(),
-            size: seen.stamp.size,
-            id: seen.id,
-        };
-        match seen.kind {
-            Kind::Dir => {
-                let mut path = key.1.clone();
-                if !path.is_empty() {
-                    path.push(b'/');
-                }
-                path.extend_from_slice(&seen.name);
-                row.size = 0;
-                match done.get(&(key.0, path)) {
+impl Closed {
+    /// Fills in what is known of the directories below.
+    fn fill(&mut self, cache: &Cache, key: &Key, open: &Open, done: &HashMap<Key, Done>) {
+        tree::start(&mut self.tree);
+        self.kept.clear();
+        let mut path = key.1.clone();
+        if !path.is_empty() {
+            path.push(b'/');
+        }
+        let top = path.len();
+        for mut row in Rows::new(&open.rows, open.stamp.dev) {
+            let mut leaf = leaf(&row);
+            if row.kind == Kind::Dir {
+                path.truncate(top);
+                path.extend_from_slice(row.name);
+                match done.get(&(key.0, path.clone())) {
                     Some(Done::Dir { block, tree, mode }) => {
-                        (row.id, row.mode) = (*tree, *mode);
-                        seen.block = Some(*block);
+                        (leaf.id, leaf.mode) = (*tree, *mode);
+                        row.id = block_id(*block);
                     }
                     Some(Done::Gone) => continue,
                     Some(Done::Unreadable) => {
                         row.kind = Kind::NotHeld(Why::Unreadable);
-                        seen.kind = row.kind;
-                        seen.block = None;
-                        seen.flags = super::cache::RACY;
+                        row.flags = super::cache::RACY;
+                        row.id = ContentId::default();
+                        leaf.kind = row.kind;
+                        leaf.mode = 0;
                     }
                     None => {
-                        let Some(old) = seen.block.and_then(|block| cache.block(block)) else {
+                        let Some(old) = cache.block(row.block()) else {
                             continue;
                         };
-                        (row.id, row.mode) = (old.tree, old.stamp.permissions());
+                        (leaf.id, leaf.mode) = (old.tree, old.stamp.permissions());
                     }
                 }
             }
-            Kind::Link => row.mode = 0o777,
-            Kind::Device => {
-                row.mode = seen.stamp.mode;
-                row.size = 0;
-            }
-            Kind::Fifo | Kind::Socket => row.size = 0,
-            Kind::NotHeld(_) => (row.mode, row.size) = (0, 0),
-            Kind::File | Kind::Object => {}
+            leaf.write(row.name, &mut self.tree);
+            write_row(&row, &mut self.kept);
         }
-        closed.tree.push(row);
-        closed.kept.push(seen);
     }
-    closed
+}
+
+/// What a row of the cache says in a tree; a directory's tree is filled in by the caller.
+fn leaf(row: &CachedRow<'_>) -> Leaf {
+    let (mode, size) = match row.kind {
+        Kind::Dir | Kind::NotHeld(_) => (0, 0),
+        Kind::Link => (0o777, row.stamp.size),
+        Kind::Device => (row.stamp.mode, 0),
+        Kind::Fifo | Kind::Socket => (row.stamp.permissions(), 0),
+        Kind::File | Kind::Object | Kind::SmallObject => (row.stamp.permissions(), row.stamp.size),
+    };
+    let id = match row.kind {
+        Kind::Dir => ContentId::default(),
+        _ => row.id,
+    };
+    Leaf {
+        kind: row.kind,
+        mode,
+        size,
+        id,
+    }
+}
+
+/// Counts what differs in one directory, and what went with directories that are gone.
+fn changes(cache: &Cache, old: Option<&Block<'_>>, rows: &[u8], dev: u64) -> usize {
+    let mut count = 0;
+    let mut before = old.map(Block::rows).into_iter().flatten().peekable();
+    let mut after = Rows::new(rows, dev).peekable();
+    loop {
+        let order = match (before.peek(), after.peek()) {
+            (None, None) => return count,
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (Some(a), Some(b)) => a.name.cmp(b.name),
+        };
+        let a = order.is_le().then(|| before.next()).flatten();
+        let b = order.is_ge().then(|| after.next()).flatten();
+        let is_dir = |row: &Option<CachedRow<'_>>| row.is_some_and(|row| row.kind == Kind::Dir);
+        count += match (is_dir(&a), is_dir(&b)) {
+            (true, true) => 0,
+            (true, false) => below(cache, a.as_ref()) + usize::from(b.is_some()),
+            (false, true) => usize::from(a.is_some()),
+            (false, false) => usize::from(a.as_ref().map(leaf) != b.as_ref().map(leaf)),
+        };
+    }
+}
+
+/// Counts what the cache has below a directory.
+fn below(cache: &Cache, row: Option<&CachedRow<'_>>) -> usize {
+    let mut count = 0;
+    let mut waiting: Vec<u32> = row.map(CachedRow::block).into_iter().collect();
+    while let Some(block) = waiting.pop() {
+        for row in cache.block(block).iter().flat_map(Block::rows) {
+            if row.kind == Kind::Dir {
+                waiting.push(row.block());
+            } else {
+                count += 1;
+            }
+        }
+    }
+    count
 }

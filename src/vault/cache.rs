@@ -23,6 +23,8 @@ const BASE: &[u8; 8] = b"HPSTAT\0\x01";
 const DELTA: &[u8; 8] = b"HPSTAD\0\x01";
 const END: &[u8; 4] = b"END.";
 const WHAT: &str = "the stat cache";
+/// How many bytes stand before a directory's rows.
+const HEAD: usize = 8 + 1 + 44 + ContentId::LEN;
 
 /// The row's stamp may stand for other bytes by now: read the file again.
 pub(super) const RACY: u8 = 1;
@@ -120,6 +122,8 @@ pub(super) struct CachedRow<'a> {
     pub(super) stamp: Stamp,
     /// Its content; for a directory only the block's number.
     pub(super) id: ContentId,
+    /// The row as it is written.
+    pub(super) raw: &'a [u8],
 }
 
 impl CachedRow<'_> {
@@ -144,14 +148,23 @@ pub(super) struct Rows<'a> {
     dev: u64,
 }
 
+impl<'a> Rows<'a> {
+    /// Reads rows that were written for a directory on the device `dev`.
+    pub(super) fn new(reader: &'a [u8], dev: u64) -> Self {
+        Self { reader, dev }
+    }
+}
+
 impl<'a> Iterator for Rows<'a> {
     type Item = CachedRow<'a>;
 
     fn next(&mut self) -> Option<CachedRow<'a>> {
         // A row that does not read ends the directory: what follows counts as new.
         let mut reader = Reader::new(self.reader, WHAT);
-        let row = read_row(&mut reader, self.dev).ok()?;
-        self.reader = reader.rest();
+        let mut row = read_row(&mut reader, self.dev).ok()?;
+        let rest = reader.rest();
+        row.raw = self.reader.split_at(self.reader.len() - rest.len()).0;
+        self.reader = rest;
         Some(row)
     }
 }
@@ -168,6 +181,7 @@ fn read_row<'a>(reader: &mut Reader<'a>, dev: u64) -> Result<CachedRow<'a>> {
         flags,
         stamp,
         id,
+        raw: &[],
     })
 }
 
@@ -209,21 +223,33 @@ impl<'a> Block<'a> {
 
     /// Its rows.
     pub(super) fn rows(&self) -> Rows<'a> {
-        Rows {
-            reader: self.rows,
-            dev: self.stamp.dev,
-        }
+        Rows::new(self.rows, self.stamp.dev)
+    }
+
+    /// The first `len` bytes of its rows.
+    pub(super) fn front(&self, len: usize) -> &'a [u8] {
+        self.rows.get(..len).unwrap_or_default()
+    }
+
+    /// All its rows as they are written.
+    pub(super) fn raw(&self) -> &'a [u8] {
+        self.rows
     }
 }
 
-/// Starts a directory of the cache.
-pub(super) fn write_block(stamp: &Stamp, racy: bool, tree: &ContentId) -> Vec<u8> {
-    let mut out = Vec::with_capacity(1024);
+/// Makes a directory of the cache of rows that are written already.
+pub(super) fn write_block(stamp: &Stamp, racy: bool, tree: &ContentId, rows: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(HEAD + rows.len());
+    write_head(stamp, racy, tree, &mut out);
+    out.extend_from_slice(rows);
+    out
+}
+
+fn write_head(stamp: &Stamp, racy: bool, tree: &ContentId, out: &mut Vec<u8>) {
     out.extend_from_slice(&stamp.dev.to_le_bytes());
     out.push(u8::from(racy));
-    write_stamp(stamp, &mut out);
+    write_stamp(stamp, out);
     out.extend_from_slice(&tree.0);
-    out
 }
 
 /// Adds a name to a directory of the cache.
@@ -400,6 +426,9 @@ impl Cache {
     }
 
     /// Writes a new base of the directories that are still reached, in the order of the walk.
+    ///
+    /// Renumbering changes no length, so the table of lengths can go out before
+    /// the blocks, and no second copy of the cache is ever in memory.
     fn write_base(&self, path: &Path, header: &Header, delta: &BTreeMap<u32, &[u8]>) -> Result<()> {
         let find = |block: u32| {
             delta
@@ -409,40 +438,55 @@ impl Cache {
                 .unwrap_or_default()
         };
         let mut header = header.clone();
-        let mut blocks: Vec<Vec<u8>> = Vec::new();
+        let mut order: Vec<u32> = Vec::new();
         for root in [&mut header.work, &mut header.git].into_iter().flatten() {
-            let first = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
-            let mut waiting = std::collections::VecDeque::from([root.block]);
+            let mut at = order.len();
+            let first = u32::try_from(at).unwrap_or(u32::MAX);
+            order.push(root.block);
             root.block = first;
-            let mut next = first + 1;
-            while let Some(block) = waiting.pop_front() {
-                let bytes = find(block);
-                let old = Block::decode(bytes)?;
-                let mut new = write_block(&old.stamp, old.racy, &old.tree);
+            while let Some(block) = order.get(at).copied() {
+                let rows = Block::decode(find(block))?.rows();
+                order.extend(
+                    rows.filter(|row| row.kind == Kind::Dir)
+                        .map(|row| row.block()),
+                );
+                at += 1;
+            }
+        }
+        let roots = [header.work, header.git];
+        files::replace_by(path, 0o600, Durability::Lazy, &|out| {
+            let mut head = Vec::with_capacity(256);
+            head.extend_from_slice(BASE);
+            head.extend_from_slice(&ulid::Ulid::generate().to_bytes());
+            header.encode(&mut head);
+            head.extend_from_slice(&u32::try_from(order.len()).unwrap_or(0).to_le_bytes());
+            out.write_all(&head)?;
+            for block in &order {
+                let len = u32::try_from(find(*block).len()).unwrap_or(0);
+                out.write_all(&len.to_le_bytes())?;
+            }
+            let mut next = 0;
+            let mut bytes = Vec::new();
+            for (at, block) in order.iter().enumerate() {
+                if roots.iter().flatten().any(|root| root.block as usize == at) {
+                    next = u32::try_from(at).unwrap_or(u32::MAX) + 1;
+                }
+                let Ok(old) = Block::decode(find(*block)) else {
+                    return Err(std::io::ErrorKind::InvalidData.into());
+                };
+                bytes.clear();
+                write_head(&old.stamp, old.racy, &old.tree, &mut bytes);
                 for mut row in old.rows() {
                     if row.kind == Kind::Dir {
-                        waiting.push_back(row.block());
                         row.id = block_id(next);
                         next += 1;
                     }
-                    write_row(&row, &mut new);
+                    write_row(&row, &mut bytes);
                 }
-                blocks.push(new);
+                out.write_all(&bytes)?;
             }
-        }
-        let mut out = Vec::with_capacity(blocks.iter().map(Vec::len).sum::<usize>() + 4096);
-        out.extend_from_slice(BASE);
-        out.extend_from_slice(&ulid::Ulid::generate().to_bytes());
-        header.encode(&mut out);
-        out.extend_from_slice(&u32::try_from(blocks.len()).unwrap_or(0).to_le_bytes());
-        for block in &blocks {
-            out.extend_from_slice(&u32::try_from(block.len()).unwrap_or(0).to_le_bytes());
-        }
-        for block in blocks {
-            out.extend_from_slice(&block);
-        }
-        out.extend_from_slice(END);
-        files::replace(path, &out, 0o600, Durability::Lazy)
+            out.write_all(END)
+        })
     }
 }
 

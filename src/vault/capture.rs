@@ -107,11 +107,19 @@ fn read(at: BorrowedFd<'_>, name: &CStr, packer: &mut Packer<'_>) -> Result<Read
     let id = if before.size <= chunk::WHOLE as u64 {
         // One byte more than the size, so that a growing file is noticed.
         let room = usize::try_from(before.size).unwrap_or_default() + 1;
-        let mut bytes = Vec::with_capacity(room);
-        match (&mut file).take(room as u64).read_to_end(&mut bytes) {
-            Ok(read) if read < room => packer.put(&bytes)?,
-            Ok(_) => return Ok(Read1::Changed),
-            Err(_) => return Ok(Read1::Unreadable),
+        let mut bytes = std::mem::take(&mut packer.scratch);
+        bytes.clear();
+        bytes.reserve(room);
+        let read = (&mut file).take(room as u64).read_to_end(&mut bytes);
+        let put = match read {
+            Ok(read) if read < room => packer.put(&bytes).map(Ok),
+            Ok(_) => Ok(Err(Read1::Changed)),
+            Err(_) => Ok(Err(Read1::Unreadable)),
+        };
+        packer.scratch = bytes;
+        match put? {
+            Ok(id) => id,
+            Err(other) => return Ok(other),
         }
     } else {
         let mut source = Source {

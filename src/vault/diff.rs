@@ -18,19 +18,22 @@ pub struct Difference {
     pub after: Option<Row>,
 }
 
+/// Directories that are only in memory, as their bytes.
+pub(super) type Fresh = HashMap<ContentId, Vec<u8>>;
+
 /// Reads trees from the vault and from a picture that was not kept.
 pub(super) struct Trees<'a> {
     /// The vault.
     pub(super) store: &'a Store,
     /// Trees that are only in memory.
-    pub(super) fresh: &'a HashMap<ContentId, Tree>,
+    pub(super) fresh: &'a Fresh,
 }
 
 impl Trees<'_> {
     /// A directory by its id.
     pub(super) fn get(&self, id: &ContentId) -> Result<Tree> {
         match self.fresh.get(id) {
-            Some(tree) => Ok(tree.clone()),
+            Some(bytes) => Tree::decode(bytes),
             None => self.store.tree(id),
         }
     }

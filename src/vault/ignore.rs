@@ -3,12 +3,13 @@
 //! Patterns are only read where the answer matters: at directories that the
 //! cache does not know, and at large files.
 
+use super::excludes::Rules;
 use super::tracked::Tracked;
 use bstr::{BStr, BString, ByteSlice as _};
 use gix_glob::pattern::{Case, Mode};
 use gix_glob::{Pattern, wildmatch};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 /// What an ignored path falls under.
@@ -28,26 +29,26 @@ pub(super) struct Repo {
     /// The repository's top, relative to the workspace.
     top: BString,
     git_dir: Option<PathBuf>,
-    global: Option<PathBuf>,
+    rules: Rules,
     tracked: OnceLock<Tracked>,
     excludes: OnceLock<[Vec<Pattern>; 2]>,
 }
 
 impl Repo {
     /// Names a repository; nothing is read yet.
-    pub(super) fn new(top: BString, git_dir: Option<PathBuf>, global: Option<PathBuf>) -> Self {
+    pub(super) fn new(top: BString, git_dir: Option<PathBuf>, rules: Rules) -> Self {
         Self {
             top,
             git_dir,
-            global,
+            rules,
             tracked: OnceLock::new(),
             excludes: OnceLock::new(),
         }
     }
 
-    /// The excludes file that holds for all repositories of the person.
-    pub(super) fn global(&self) -> Option<&PathBuf> {
-        self.global.as_ref()
+    /// What holds for all repositories of the person.
+    pub(super) fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// The git directory, where there is one.
@@ -94,7 +95,7 @@ impl Repo {
             };
             [
                 read(common.map(|dir| dir.join("info/exclude"))),
-                read(self.global.clone()),
+                read(self.rules.excludes.clone()),
             ]
         })
     }
@@ -150,9 +151,11 @@ impl Scope {
 
     /// Returns true when a pattern ignores the path; its directories are known not to be ignored.
     pub(super) fn ignores(&self, path: &[u8], is_dir: bool) -> bool {
+        let case = self.repo.rules.case;
         let mut scope = Some(self);
         while let Some(here) = scope {
-            if let Some(answer) = last_match(here.patterns(), below(path, &here.dir), is_dir) {
+            let inner = below(path, &here.dir);
+            if let Some(answer) = last_match(here.patterns(), inner, is_dir, case) {
                 return answer;
             }
             scope = here.above.as_deref();
@@ -161,7 +164,7 @@ impl Scope {
         self.repo
             .excludes()
             .iter()
-            .find_map(|patterns| last_match(patterns, inner, is_dir))
+            .find_map(|patterns| last_match(patterns, inner, is_dir, case))
             .unwrap_or(false)
     }
 }
@@ -177,22 +180,22 @@ fn below<'a>(path: &'a [u8], dir: &[u8]) -> &'a [u8] {
 }
 
 /// The last pattern decides; a negated one says no.
-fn last_match(patterns: &[Pattern], path: &[u8], is_dir: bool) -> Option<bool> {
+fn last_match(patterns: &[Pattern], path: &[u8], is_dir: bool, case: Case) -> Option<bool> {
     patterns
         .iter()
         .rev()
-        .find(|pattern| matches(pattern, path, is_dir))
+        .find(|pattern| matches(pattern, path, is_dir, case))
         .map(|pattern| !pattern.is_negative())
 }
 
 /// Matches one gitignore pattern against a path relative to the pattern's own directory.
-pub(super) fn matches(pattern: &Pattern, path: &[u8], is_dir: bool) -> bool {
+pub(super) fn matches(pattern: &Pattern, path: &[u8], is_dir: bool, case: Case) -> bool {
     let path: &BStr = path.as_bstr();
     pattern.matches_repo_relative_path(
         path,
         path.rfind_byte(b'/').map(|at| at + 1),
         Some(is_dir),
-        Case::Sensitive,
+        case,
         wildmatch::Mode::NO_MATCH_SLASH_LITERAL,
     )
 }
@@ -234,46 +237,13 @@ fn without_trailing_spaces(line: &[u8]) -> &[u8] {
     line.get(..end).unwrap_or(line)
 }
 
-/// The excludes file of the person: `core.excludesFile`, else git's default place.
-///
-/// `configs` are read in order, the last value wins; includes are not followed.
-pub(super) fn excludes_file(
-    configs: &[PathBuf],
-    home: Option<&Path>,
-    default: Option<PathBuf>,
-) -> Option<PathBuf> {
-    let mut found = None;
-    for config in configs {
-        let Ok(text) = fs::read(config) else {
-            continue;
-        };
-        let mut in_core = false;
-        for line in text.lines().map(<[u8]>::trim_ascii) {
-            if line.starts_with(b"[") {
-                in_core = line.to_ascii_lowercase().starts_with(b"[core]");
-            } else if in_core
-                && let Some((key, value)) = line.split_once_str("=")
-                && key.trim_ascii().eq_ignore_ascii_case(b"excludesfile")
-            {
-                found = Some(value.trim_ascii().trim_with(|c| c == '"').to_vec());
-            }
-        }
-    }
-    match found {
-        Some(path) => match (path.strip_prefix(b"~/"), home) {
-            (Some(rest), Some(home)) => Some(home.join(rest.to_path_lossy())),
-            _ => Some(path.to_path_lossy().into_owned()),
-        },
-        None => default,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn ignored(rules: &str, path: &str, is_dir: bool) -> bool {
-        last_match(&patterns(rules.as_bytes()), path.as_bytes(), is_dir).unwrap_or(false)
+        let patterns = patterns(rules.as_bytes());
+        last_match(&patterns, path.as_bytes(), is_dir, Case::Sensitive).unwrap_or(false)
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! vault/cache/WORKTREE.*   stat caches
 //! vault/rollback/WORKTREE.* journal of a rollback under way, list of what can be undone
 //! vault/lock               held while a point is given its name
+//! vault/merge.lock         held by the one who makes one pack of many
 //! vault/gc.lock            shared by everyone who uses contents, exclusive for who deletes them
 //! ```
 
@@ -19,6 +20,7 @@ use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::files::{self, Durability};
 use crate::sys::lock::Lock;
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
@@ -121,16 +123,25 @@ impl Vault {
         Lock::share(&self.rollback(workspace, ".lock"))
     }
 
-    /// How many bytes the vault's own files take.
+    /// How many bytes the vault's packs take; the points' records hardly count.
     pub(super) fn size(&self) -> Result<u64> {
+        Ok(self.packs()?.into_iter().map(|(_, size)| size).sum())
+    }
+
+    /// The names of all finished packs, with their sizes.
+    pub(super) fn packs(&self) -> Result<Vec<(OsString, u64)>> {
         let dir = self.store.dir();
         let doing = || format!("cannot list {}", dir.display());
-        let mut size = 0;
+        let mut packs = Vec::new();
         for entry in std::fs::read_dir(dir).doing(ErrorKind::Io, doing)? {
             let entry = entry.doing(ErrorKind::Io, doing)?;
-            // A temporary file may go away between the two calls.
-            size += entry.metadata().map_or(0, |meta| meta.len());
+            let name = entry.file_name();
+            let bytes = name.as_bytes();
+            if bytes.ends_with(b".pack") && !bytes.starts_with(b"tmp-") {
+                // A pack may be merged into another between the two calls.
+                packs.push((name, entry.metadata().map_or(0, |meta| meta.len())));
+            }
         }
-        Ok(size)
+        Ok(packs)
     }
 }

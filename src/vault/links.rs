@@ -1,4 +1,4 @@
-//! Hard links to git's immutable files: packs, loose objects, commit graphs.
+//! Hard links to git's large immutable files: packs, commit graphs, LFS contents.
 //!
 //! Git never changes them in place, so a link costs no space while the person's
 //! repository has them and keeps them when it has not. Where a link is not
@@ -217,7 +217,8 @@ impl Links {
     }
 }
 
-/// Checks that a link is there and has the length and the end that its id was made of.
+/// Checks that a link is there, has the length and the end that its id was made of,
+/// and that its bytes are those that git or git-lfs wrote.
 pub(super) fn check(links: &Links, dir: &[u8], row: &super::tree::Row) -> Result<()> {
     let path = links.path(&row.id);
     let doing = || format!("cannot read {}", path.display());
@@ -228,11 +229,61 @@ pub(super) fn check(links: &Links, dir: &[u8], row: &super::tree::Row) -> Result
     let parent = dir.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let with_end = (parent.len() != 2).then_some(&file);
     let id = Links::name(parent, &row.name, &stamp, with_end).doing(ErrorKind::Io, doing)?;
-    if id == row.id {
+    if id == row.id && is_whole(&file, &row.name, stamp.size).doing(ErrorKind::Io, doing)? {
         Ok(())
     } else {
         Err(super::bytes::damaged("a link to one of git's objects"))
     }
+}
+
+/// Holds a file's bytes against the hash that it carries: git ends its packs and
+/// indexes with one, git-lfs names its files by one.
+fn is_whole(file: &File, name: &[u8], size: u64) -> io::Result<bool> {
+    if name.len() == 64 && name.iter().all(u8::is_ascii_hexdigit) {
+        let found = digest::<sha2::Sha256>(file, size)?;
+        return Ok(name.eq_ignore_ascii_case(hex(&found).as_bytes()));
+    }
+    let ended = name.starts_with(b"pack-")
+        || name.starts_with(b"multi-pack-index")
+        || name.starts_with(b"graph-")
+        || name == b"commit-graph";
+    if !ended {
+        return Ok(true);
+    }
+    let ends_with = |len: u64, found: &[u8]| -> io::Result<bool> {
+        let mut end = vec![0; found.len()];
+        file.read_exact_at(&mut end, size.saturating_sub(len))?;
+        Ok(end == found)
+    };
+    Ok(
+        (size >= 20 && ends_with(20, &digest::<sha1::Sha1>(file, size - 20)?)?)
+            || (size >= 32 && ends_with(32, &digest::<sha2::Sha256>(file, size - 32)?)?),
+    )
+}
+
+/// The hash of the first `len` bytes.
+fn digest<D: sha2::Digest>(file: &File, len: u64) -> io::Result<Vec<u8>> {
+    let mut hasher = D::new();
+    let mut buffer = vec![0; 1 << 16];
+    let mut at = 0;
+    while at < len {
+        let wanted = usize::try_from(len - at).map_or(buffer.len(), |left| left.min(buffer.len()));
+        let read = file.read_at(buffer.split_at_mut(wanted).0, at)?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        hasher.update(buffer.split_at(read).0);
+        at += read as u64;
+    }
+    Ok(hasher.finalize().to_vec())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn open(at: BorrowedFd<'_>, name: &CStr) -> Result<File, Errno> {

@@ -13,15 +13,15 @@
 //! a point must outlive `rm -rf .git` and `gc --prune=now`. So every content goes
 //! raw into the vault's packs (`pack`): BLAKE3 names, zstd 1, one synced file a
 //! point, large files cut by content (`chunk`). Directories form a Merkle tree
-//! (`tree`), so a point after one edit adds one row block a level. Only what git
-//! itself never changes (packs, loose objects, commit graphs) is hard-linked
-//! instead (`links`). The first point reads everything once; later ones trust
+//! (`tree`), so a point after one edit adds one row block a level. Only large files
+//! that git itself never changes (packs, commit graphs) are hard-linked instead
+//! (`links`). The first point reads everything once; later ones trust
 //! the stat cache (`cache`) row for row and read what differs.
 //!
 //! # Who does what
 //!
-//! `walk` looks, `assemble` makes trees, `take` publishes; `diff` and `query`
-//! answer; `rollback` plans and restores; `retain` forgets. Locks: everyone who
+//! `walk` looks, `assemble` makes trees, `take` publishes, `merge` tidies up; `diff`
+//! and `query` answer; `rollback` plans and restores; `retain` forgets. Locks: everyone who
 //! uses contents shares `gc.lock`; whoever names a point holds `lock` for the
 //! moment; a rollback has its worktree's `rollback/*.lock` alone.
 
@@ -31,10 +31,13 @@ mod cache;
 mod capture;
 mod chunk;
 mod diff;
+mod excludes;
+mod gaps;
 mod id;
 mod ignore;
 mod layout;
 mod links;
+mod merge;
 mod pack;
 mod places;
 mod point;
@@ -128,11 +131,19 @@ pub fn save(env: &Env, workspace: &Workspace, request: &Request) -> Result<Saved
     let saved = || -> Result<Saved> {
         let mut notices: Vec<String> = rollback::recover(env, workspace)?.into_iter().collect();
         let vault = Vault::open(env, workspace)?;
+        workspace.note_linked(env)?;
         let _calm = vault.no_rollback(workspace)?;
-        let (point, new) = take::take(&vault, env, &about(workspace, request))?;
+        let take::Taken { point, new, .. } =
+            take::take(&vault, env, &about(workspace, request), walk::Trust::Stamps)?;
         if new {
             notices.extend(size_notice(&vault)?);
             notices.extend(retain::prune_beside(env, workspace, &vault));
+            // The point itself is safe already; a vault that cannot be tidied is told of.
+            notices.extend(
+                merge::merge(&vault)
+                    .err()
+                    .map(|error| format!("the vault's packs were not merged: {error}")),
+            );
         }
         Ok(Saved {
             point,

@@ -13,7 +13,6 @@ use super::bytes::{Reader, damaged};
 use super::id::ContentId;
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::sys::failpoint;
-use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
@@ -94,18 +93,79 @@ struct Inner {
     file: Option<BufWriter<File>>,
     offset: u64,
     entries: Vec<Entry>,
-    known: HashSet<ContentId>,
+    known: Places,
 }
 
-/// A pack whose bytes are on the disk under its temporary name.
+/// Where an id stands in a list of entries: a hash table of four bytes a place,
+/// since ids are hashes already and stand in the list.
+#[derive(Default)]
+struct Places(Vec<u32>);
+
+impl Places {
+    fn slots(&self, id: &ContentId) -> impl Iterator<Item = usize> + use<> {
+        let mask = self.0.len().wrapping_sub(1);
+        let first = usize::try_from(id.prefix() & 0xffff_ffff).unwrap_or(0);
+        (0..=mask).map(move |step| first.wrapping_add(step) & mask)
+    }
+
+    fn find(&self, id: &ContentId, entries: &[Entry]) -> bool {
+        if self.0.is_empty() {
+            return false;
+        }
+        for slot in self.slots(id) {
+            match self.0.get(slot).copied() {
+                None | Some(0) => return false,
+                Some(place) => {
+                    if entries
+                        .get(place as usize - 1)
+                        .is_some_and(|entry| entry.id == *id)
+                    {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// Enters the last of `entries`.
+    fn add_last(&mut self, entries: &[Entry]) {
+        let from = if entries.len() * 2 > self.0.len() {
+            self.0 = vec![0; (entries.len() * 4).next_power_of_two().max(64)];
+            0
+        } else {
+            entries.len().saturating_sub(1)
+        };
+        for (at, entry) in entries.iter().enumerate().skip(from) {
+            let free = self
+                .slots(&entry.id)
+                .find(|slot| self.0.get(*slot) == Some(&0));
+            if let Some(place) = free.and_then(|slot| self.0.get_mut(slot)) {
+                *place = u32::try_from(at + 1).unwrap_or(0);
+            }
+        }
+    }
+}
+
+/// A pack that is whole, under its temporary name; it is on the disk after [`Finished::sync`].
 #[derive(Debug)]
 pub(super) struct Finished {
     /// The temporary name.
     pub(super) path: PathBuf,
     /// Length of the file.
     pub(super) bytes: u64,
-    /// Its lock, which tells others that the file has a living owner.
-    _lock: File,
+    /// The file, whose lock tells others that it has a living owner.
+    file: File,
+}
+
+impl Finished {
+    /// Waits until all is on the disk.
+    pub(super) fn sync(&self) -> Result<()> {
+        failpoint::reach();
+        self.file.sync_data().doing(ErrorKind::Io, || {
+            format!("cannot write {}", self.path.display())
+        })
+    }
 }
 
 impl PackWriter {
@@ -123,7 +183,8 @@ impl PackWriter {
 
     /// Returns true when this pack already has the content.
     pub(super) fn has(&self, id: &ContentId) -> bool {
-        self.inner().known.contains(id)
+        let inner = self.inner();
+        inner.known.find(id, &inner.entries)
     }
 
     /// Adds a payload; the first of two equal contents wins.
@@ -135,7 +196,7 @@ impl PackWriter {
         payload: &[u8],
     ) -> Result<()> {
         let mut inner = self.inner();
-        if inner.known.contains(&id) {
+        if inner.known.find(&id, &inner.entries) {
             return Ok(());
         }
         let doing = || format!("cannot write {}", self.path.display());
@@ -154,7 +215,6 @@ impl PackWriter {
         let stored = payload.len() as u64;
         let offset = inner.offset;
         inner.offset += stored;
-        inner.known.insert(id);
         inner.entries.push(Entry {
             id,
             offset,
@@ -162,10 +222,12 @@ impl PackWriter {
             stored,
             encoding,
         });
+        let Inner { known, entries, .. } = &mut *inner;
+        known.add_last(entries);
         Ok(())
     }
 
-    /// Writes the index and waits until all is on the disk; `None` when nothing was added.
+    /// Writes the index; `None` when nothing was added.
     pub(super) fn finish(self) -> Result<Option<Finished>> {
         let path = self.path;
         let doing = || format!("cannot write {}", path.display());
@@ -206,12 +268,10 @@ impl PackWriter {
             .into_inner()
             .map_err(std::io::IntoInnerError::into_error)
             .doing(ErrorKind::Io, doing)?;
-        failpoint::reach();
-        file.sync_data().doing(ErrorKind::Io, doing)?;
         Ok(Some(Finished {
             bytes: offset + index + TRAILER as u64,
             path,
-            _lock: file,
+            file,
         }))
     }
 

@@ -41,6 +41,13 @@ pub(super) const SMALL_ENTRIES: usize = 256;
 /// The most bytes that an unknown ignored directory may have and still be held.
 pub(super) const SMALL_BYTES: u64 = 8 << 20;
 
+/// A larger file of git's object database is linked; a smaller one is held itself.
+///
+/// Bytes of our own survive what overwrites git's files in place, and a few new
+/// objects cost nothing in the point's one pack, where a link each would cost a
+/// synced directory each.
+pub(super) const SMALL_OBJECT: u64 = 8 << 20;
+
 /// Returns true for a name of a git directory that belongs to a process and not to the repository.
 pub(super) fn is_passing(name: &[u8]) -> bool {
     name.ends_with(b".lock")

@@ -81,6 +81,18 @@ pub struct NotHeld {
     pub path: BString,
     /// Why.
     pub why: Why,
+    /// How many paths it stands for: more than one where the path is the directory of many.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub count: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_one(count: &usize) -> bool {
+    *count == 1
 }
 
 /// One tree of a point.
@@ -194,14 +206,14 @@ impl SafetyPoint {
         Ok(Some(point))
     }
 
-    /// Writes the record; afterwards the point is there.
-    pub(super) fn write(&self, dir: &Path) -> Result<()> {
+    /// Writes the record; the point is there when it is given its name.
+    pub(super) fn stage(&self, dir: &Path) -> Result<files::Staged> {
         let mut json = serde_json::to_vec_pretty(self).doing(ErrorKind::Internal, || {
             "cannot write a safety point as JSON".to_owned()
         })?;
         json.push(b'\n');
         let path = dir.join(format!("{}.json", self.id));
-        files::replace(&path, &json, 0o600, files::Durability::Synced)
+        files::stage(&path, &json, 0o600)
     }
 }
 

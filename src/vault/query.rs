@@ -5,6 +5,7 @@ use super::layout::Vault;
 use super::point::{SafetyPoint, ids};
 use super::take::{Keep, is_expected, look, no_trees, point_path};
 use super::tree::{Kind, Row};
+use super::walk::Trust;
 use crate::error::{Error, ErrorKind, Result};
 use crate::judge::{ChangeOp, Coverage, PathChange};
 use crate::repo::Workspace;
@@ -214,7 +215,7 @@ pub fn differences(
     let workspace = &super::with_remains(workspace);
     let vault = Vault::open(env, workspace)?;
     let _contents = vault.use_contents()?;
-    let now = look(&vault, env, workspace, Keep::Nothing)?;
+    let now = look(&vault, env, workspace, Keep::Nothing, Trust::Stamps)?;
     let trees = Trees {
         store: &vault.store,
         fresh: &now.picture.trees,
@@ -288,7 +289,7 @@ fn as_changes(differences: Vec<Difference>) -> Vec<PathChange> {
 fn file(row: &Row) -> Option<(String, String)> {
     let mode = |kind: &str| format!("{kind}{:03o}", row.mode & 0o7777);
     match row.kind {
-        Kind::File | Kind::Object => Some((row.id.hex(), mode("100"))),
+        Kind::File | Kind::Object | Kind::SmallObject => Some((row.id.hex(), mode("100"))),
         Kind::Link => Some((row.id.hex(), "120000".to_owned())),
         Kind::Fifo => Some((String::new(), mode("010"))),
         Kind::Socket => Some((String::new(), mode("140"))),

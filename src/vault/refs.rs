@@ -3,11 +3,32 @@
 //! Reads through a function from path to bytes, so that the same code reads the
 //! refs of a git directory and those of a point.
 
-use crate::error::Result;
+use crate::error::{Context as _, Result};
 use bstr::{BString, ByteSlice as _};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
 
 /// Reads a file of a git directory by its path in it; `None` when there is none.
 pub(super) type Read<'a> = dyn Fn(&[u8]) -> Result<Option<Vec<u8>>> + 'a;
+
+/// Reads a file of a git directory as it lies; `None` where there is none, or no directory for it.
+pub(super) fn read_file(path: &Path) -> Result<Option<Vec<u8>>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error).doing(crate::error::ErrorKind::Io, || {
+            format!("cannot read {}", path.display())
+        }),
+    }
+}
 
 /// Where `HEAD` points.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

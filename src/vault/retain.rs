@@ -198,7 +198,7 @@ fn reach(vault: &Vault, tree: ContentId, live: &mut Live) -> Result<()> {
                 Kind::Object => {
                     live.links.insert(row.id);
                 }
-                Kind::File | Kind::Link => {
+                Kind::File | Kind::Link | Kind::SmallObject => {
                     let fresh = live.contents.insert(row.id);
                     if fresh && row.size > super::chunk::WHOLE as u64 {
                         live.contents.extend(vault.store.chunks(&row.id)?);
@@ -250,6 +250,7 @@ fn sweep_packs(vault: &Vault, live: &Live) -> Result<u64> {
             .map(|pack| pack.payload_bytes())
             .sum::<u64>();
     if let Some(finished) = writer.finish()? {
+        finished.sync()?;
         after += finished.bytes;
         let path = vault.store.dir().join(format!("{name}.pack"));
         failpoint::reach();
@@ -398,7 +399,7 @@ fn check_tree(
                     below.push(b'/');
                     waiting.push((row.id, below));
                 }
-                Kind::File => match sizes.get(&row.id) {
+                Kind::File | Kind::SmallObject => match sizes.get(&row.id) {
                     Some(size) if *size == row.size => {}
                     Some(_) => return Err(fault("its content has another length")),
                     None => return Err(fault("its content is missing or damaged")),

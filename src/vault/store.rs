@@ -6,6 +6,7 @@ use super::id::ContentId;
 use super::pack::{Encoding, Entry, Pack, PackWriter, damaged_pack};
 use super::tree::Tree;
 use crate::error::{Context as _, Error, ErrorKind, Result};
+use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -161,7 +162,27 @@ impl Store {
     }
 }
 
+/// How often the packs are listed anew when some went away meanwhile.
+const ATTEMPTS: usize = 10;
+
 fn list(dir: &Path) -> Result<Vec<Pack>> {
+    for _ in 0..ATTEMPTS {
+        let names = names(dir)?;
+        let mut packs = Vec::with_capacity(names.len());
+        for name in &names {
+            packs.extend(Pack::open(&dir.join(name))?);
+        }
+        if packs.len() == names.len() {
+            return Ok(packs);
+        }
+    }
+    Err(Error::new(
+        ErrorKind::Busy,
+        format!("cannot list {}: its packs keep moving", dir.display()),
+    ))
+}
+
+fn names(dir: &Path) -> Result<Vec<OsString>> {
     let doing = || format!("cannot list {}", dir.display());
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
@@ -180,11 +201,7 @@ fn list(dir: &Path) -> Result<Vec<Pack>> {
         }
     }
     names.sort_unstable_by(|a, b| b.cmp(a));
-    let mut packs = Vec::with_capacity(names.len());
-    for name in names {
-        packs.extend(Pack::open(&dir.join(name))?);
-    }
-    Ok(packs)
+    Ok(names)
 }
 
 fn expand(encoding: Encoding, raw: u64, payload: Vec<u8>, path: &Path) -> Result<Vec<u8>> {
@@ -217,6 +234,10 @@ pub(super) struct Packer<'a> {
     store: &'a Store,
     pack: Option<&'a PackWriter>,
     zstd: zstd::bulk::Compressor<'static>,
+    small: Vec<u8>,
+    window: Vec<u8>,
+    /// A buffer for whoever reads what is to be put.
+    pub(super) scratch: Vec<u8>,
 }
 
 impl<'a> Packer<'a> {
@@ -227,6 +248,9 @@ impl<'a> Packer<'a> {
             pack,
             zstd: zstd::bulk::Compressor::new(1)
                 .doing(ErrorKind::Internal, || "cannot start zstd".to_owned())?,
+            small: Vec::new(),
+            window: Vec::new(),
+            scratch: Vec::new(),
         })
     }
 
@@ -248,12 +272,17 @@ impl<'a> Packer<'a> {
         if pack.has(&id) || self.store.has(&id)? {
             return Ok(());
         }
-        let small = self.zstd.compress(bytes).doing(ErrorKind::Internal, || {
-            "cannot compress a content".to_owned()
-        })?;
+        self.small.clear();
+        self.small
+            .reserve(zstd::zstd_safe::compress_bound(bytes.len()));
+        self.zstd
+            .compress_to_buffer(bytes, &mut self.small)
+            .doing(ErrorKind::Internal, || {
+                "cannot compress a content".to_owned()
+            })?;
         let raw = bytes.len() as u64;
-        if small.len() < bytes.len() {
-            pack.add(id, raw, Encoding::Zstd, &small)
+        if self.small.len() < bytes.len() {
+            pack.add(id, raw, Encoding::Zstd, &self.small)
         } else {
             pack.add(id, raw, Encoding::Raw, bytes)
         }
@@ -261,10 +290,21 @@ impl<'a> Packer<'a> {
 
     /// Keeps a content of any length that is read piece by piece; returns its id and length.
     pub(super) fn stream(&mut self, source: &mut dyn Read) -> Result<(ContentId, u64)> {
+        let mut window = std::mem::take(&mut self.window);
+        window.resize(chunk::LOOK * 4, 0);
+        let streamed = self.stream_through(source, &mut window);
+        self.window = window;
+        streamed
+    }
+
+    fn stream_through(
+        &mut self,
+        source: &mut dyn Read,
+        buffer: &mut [u8],
+    ) -> Result<(ContentId, u64)> {
         let mut hasher = blake3::Hasher::new();
         let mut list = Vec::new();
         let mut total = 0_u64;
-        let mut buffer = vec![0; chunk::LOOK * 4];
         let (mut start, mut end, mut at_end) = (0, 0, false);
         loop {
             let window = buffer.get(start..end).unwrap_or_default();
@@ -277,9 +317,7 @@ impl<'a> Packer<'a> {
                 hasher.update(piece);
                 total += len as u64;
                 list.extend_from_slice(&id.0);
-                // The borrow of the buffer ends before the pack is written.
-                let piece = piece.to_vec();
-                self.put_named(id, &piece)?;
+                self.put_named(id, piece)?;
                 start += len;
             } else if at_end {
                 break;

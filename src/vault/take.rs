@@ -1,24 +1,25 @@
 //! Takes a safety point: walk, assemble, and only if something differs, publish.
 
-use super::assemble::{Picture, assemble};
+use super::assemble::{Picture, Remember, assemble};
 use super::cache::{Cache, Header};
-use super::diff::Trees;
+use super::diff::Fresh;
+use super::excludes::{self, Rules};
+use super::gaps;
 use super::id::ContentId;
-use super::ignore::{self, Repo};
+use super::ignore::Repo;
 use super::layout::Vault;
-use super::pack::PackWriter;
+use super::pack::{Finished, PackWriter};
 use super::point::{About, NotHeld, SafetyPoint, ids};
 use super::refs;
 use super::stamp::Stamp;
 use super::store::Packer;
-use super::tree::{Kind, Why};
-use super::walk::{Side, Walk};
+use super::tree::Why;
+use super::walk::{Side, Trust, Walk};
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::repo::{Git, Workspace};
 use crate::sys::env::Env;
-use crate::sys::{clock, failpoint, files};
+use crate::sys::{clock, failpoint};
 use bstr::{BString, ByteSlice as _};
-use std::collections::HashMap;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
@@ -47,7 +48,13 @@ pub(super) enum Keep {
 }
 
 /// Looks at the workspace.
-pub(super) fn look(vault: &Vault, env: &Env, workspace: &Workspace, keep: Keep) -> Result<Now> {
+pub(super) fn look(
+    vault: &Vault,
+    env: &Env,
+    workspace: &Workspace,
+    keep: Keep,
+    trust: Trust,
+) -> Result<Now> {
     let path = vault.cache(workspace);
     let repo = rules_of(env, workspace);
     for attempt in 1.. {
@@ -78,12 +85,13 @@ pub(super) fn look(vault: &Vault, env: &Env, workspace: &Workspace, keep: Keep) 
             repo: Repo::new(
                 BString::default(),
                 repo.git_dir().cloned(),
-                repo.global().cloned(),
+                repo.rules().clone(),
             ),
             settings: &vault.settings,
             store: &vault.store,
             pack: pack.as_ref(),
             links: &vault.links,
+            trust,
         }
         .run();
         let found = match found {
@@ -102,7 +110,14 @@ pub(super) fn look(vault: &Vault, env: &Env, workspace: &Workspace, keep: Keep) 
             continue;
         }
         let mut packer = Packer::new(&vault.store, pack.as_ref())?;
-        let picture = assemble(&cache, found.visits, &sides, &mut packer)?;
+        // Whoever plans a rollback from this picture finds its few new trees in
+        // memory; those of a first point are in its pack.
+        let remember = if keep == Keep::Nothing || !cache.is_empty() {
+            Remember::Trees
+        } else {
+            Remember::Nothing
+        };
+        let picture = assemble(&cache, found.visits, &sides, &mut packer, remember)?;
         let mut not_held: Vec<NotHeld> = found
             .not_held
             .into_iter()
@@ -112,9 +127,11 @@ pub(super) fn look(vault: &Vault, env: &Env, workspace: &Workspace, keep: Keep) 
                     Side::Git => [b".git/", path.as_slice()].concat().into(),
                 },
                 why,
+                count: 1,
             })
             .collect();
         not_held.sort_by(|a, b| a.path.cmp(&b.path));
+        let not_held = gaps::fold(not_held);
         return Ok(Now {
             cache,
             picture,
@@ -130,18 +147,32 @@ pub(super) fn look(vault: &Vault, env: &Env, workspace: &Workspace, keep: Keep) 
     ))
 }
 
-/// Takes a point; the second value is false when the workspace is as the last point has it.
-pub(super) fn take(vault: &Vault, env: &Env, about: &About<'_>) -> Result<(SafetyPoint, bool)> {
+/// A point that was taken or found.
+pub(super) struct Taken {
+    pub(super) point: SafetyPoint,
+    /// False when the workspace is as the last point has it.
+    pub(super) new: bool,
+    /// Those of its trees that are in memory.
+    pub(super) trees: Fresh,
+}
+
+/// Takes a point.
+pub(super) fn take(vault: &Vault, env: &Env, about: &About<'_>, trust: Trust) -> Result<Taken> {
     let workspace = about.workspace;
     let _contents = vault.use_contents()?;
-    let mut now = look(vault, env, workspace, Keep::Contents)?;
+    let mut now = look(vault, env, workspace, Keep::Contents, trust)?;
     let pack = now.pack.take();
     let taken = settle(vault, about, &now, pack);
     if taken.is_err() {
         // Links that were made for a point that is not there do no harm; prune finds them.
         vault.store.refresh();
     }
-    taken
+    let (point, new) = taken?;
+    Ok(Taken {
+        point,
+        new,
+        trees: now.picture.trees,
+    })
 }
 
 fn settle(
@@ -176,8 +207,8 @@ fn settle(
     point.git = now.picture.git.map(Into::into);
     point.not_held.clone_from(&now.not_held);
     point.index_mtime = now.index_mtime;
-    point.changed = changed(vault, now)?;
-    let head = head(vault, workspace, now)?;
+    point.changed = now.picture.changed;
+    let head = head(workspace, now)?;
     point.head = head.commit;
     point.branch = head.branch;
     publish(vault, workspace, now, point, pack)
@@ -187,17 +218,44 @@ fn publish(
     vault: &Vault,
     workspace: &Workspace,
     now: &Now,
-    mut point: SafetyPoint,
+    point: SafetyPoint,
     pack: Option<PackWriter>,
 ) -> Result<(SafetyPoint, bool)> {
-    // Data first: it is on the disk before anything names it.
     let finished = pack.map(PackWriter::finish).transpose()?.flatten();
     vault.links.sync()?;
+    std::thread::scope(|scope| {
+        let data = finished
+            .as_ref()
+            .map(|finished| scope.spawn(|| finished.sync()));
+        let durable = || {
+            data.map_or(Ok(()), |data| {
+                data.join().unwrap_or_else(|_| {
+                    Err(Error::new(
+                        ErrorKind::Internal,
+                        "a thread that synced a pack panicked",
+                    ))
+                })
+            })
+        };
+        name(vault, workspace, now, point, finished.as_ref(), durable)
+    })
+}
+
+/// Gives a point its name; `durable` waits until its contents are on the disk.
+fn name(
+    vault: &Vault,
+    workspace: &Workspace,
+    now: &Now,
+    mut point: SafetyPoint,
+    finished: Option<&Finished>,
+    durable: impl FnOnce() -> Result<()>,
+) -> Result<(SafetyPoint, bool)> {
     let _name = vault.publish()?;
     let known = ids(&vault.points())?;
     if let Some(last) = newest(vault, workspace, &known)?
         && (last.work, last.git, &last.not_held) == (point.work, point.git, &point.not_held)
     {
+        durable()?;
         if let Some(finished) = finished {
             remove(&finished.path)?;
         }
@@ -207,15 +265,18 @@ fn publish(
     let at = clock::now();
     point.id = next_id(at, known.last())?;
     point.created = clock::rfc3339(at);
-    if let Some(finished) = &finished {
+    point.bytes = finished.map_or(0, |finished| finished.bytes);
+    // Data first: it is on the disk, and so is the record, before anything names them.
+    let record = point.stage(&vault.points())?;
+    durable()?;
+    if let Some(finished) = finished {
         let name = vault.store.dir().join(format!("{}.pack", point.id));
-        point.bytes = finished.bytes;
         failpoint::reach();
         // The record's own sync of the directory makes this name last too.
         fs::rename(&finished.path, &name)
             .doing(ErrorKind::Io, || format!("cannot write {}", name.display()))?;
     }
-    point.write(&vault.points())?;
+    record.name()?;
     learn(vault, workspace, now, &point.id)?;
     clear_leftovers(vault);
     vault.store.refresh();
@@ -290,31 +351,9 @@ fn remove(path: &std::path::Path) -> Result<()> {
     })
 }
 
-fn changed(vault: &Vault, now: &Now) -> Result<usize> {
-    let trees = Trees {
-        store: &vault.store,
-        fresh: &now.picture.trees,
-    };
-    let before = now.cache.header.work.map(|root| root.tree);
-    let after = now.picture.work.map(|root| root.tree);
-    // A vault that lost the last point's trees still takes points.
-    let before = before.filter(|id| vault.store.has(id).unwrap_or(false));
-    let is_dir =
-        |row: &Option<super::tree::Row>| row.as_ref().is_none_or(|row| row.kind == Kind::Dir);
-    Ok(trees
-        .diff(before, after)?
-        .iter()
-        .filter(|change| !is_dir(&change.before) || !is_dir(&change.after))
-        .count())
-}
-
-fn head(vault: &Vault, workspace: &Workspace, now: &Now) -> Result<refs::Head> {
-    let (Some(git), Some(own)) = (now.picture.git, &workspace.git_dir) else {
+fn head(workspace: &Workspace, now: &Now) -> Result<refs::Head> {
+    let (Some(_), Some(own)) = (now.picture.git, &workspace.git_dir) else {
         return Ok(refs::Head::default());
-    };
-    let trees = Trees {
-        store: &vault.store,
-        fresh: &now.picture.trees,
     };
     let private = workspace
         .common_dir
@@ -322,12 +361,12 @@ fn head(vault: &Vault, workspace: &Workspace, now: &Now) -> Result<refs::Head> {
         .and_then(|common| own.strip_prefix(common).ok())
         .map(|path| path.as_os_str().as_bytes().to_vec())
         .unwrap_or_default();
-    if trees.find(&git.tree, b"reftable")?.is_some() {
+    let common = workspace.common_dir.clone().unwrap_or_default();
+    if common.join("reftable").is_dir() {
         return Ok(head_by_git(workspace));
     }
-    let common = workspace.common_dir.clone().unwrap_or_default();
     refs::head(
-        &|path| files::read_if_there(&common.join(std::ffi::OsStr::from_bytes(path))),
+        &|path| refs::read_file(&common.join(std::ffi::OsStr::from_bytes(path))),
         &private,
     )
 }
@@ -363,7 +402,9 @@ fn rules_of(env: &Env, workspace: &Workspace) -> Repo {
         .or_else(|| home.as_ref().map(|home| home.join(".config")))
         .map(|dir| dir.join("git"));
     let mut configs = Vec::new();
-    if env.var("GIT_CONFIG_NOSYSTEM").is_none() {
+    if let Some(system) = env.var("GIT_CONFIG_SYSTEM") {
+        configs.push(PathBuf::from(system));
+    } else if env.var("GIT_CONFIG_NOSYSTEM").is_none() {
         configs.push(PathBuf::from("/etc/gitconfig"));
     }
     if let Some(global) = env.var("GIT_CONFIG_GLOBAL") {
@@ -373,21 +414,32 @@ fn rules_of(env: &Env, workspace: &Workspace) -> Repo {
         configs.extend(home.as_ref().map(|home| home.join(".gitconfig")));
     }
     configs.extend(workspace.common_dir.as_ref().map(|dir| dir.join("config")));
-    let global =
-        ignore::excludes_file(&configs, home.as_deref(), xdg.map(|dir| dir.join("ignore")));
-    Repo::new(BString::default(), workspace.git_dir.clone(), global)
+    configs.extend(
+        workspace
+            .git_dir
+            .as_ref()
+            .map(|dir| dir.join("config.worktree")),
+    );
+    let rules: Rules = excludes::read(&excludes::Place {
+        configs: &configs,
+        home: home.as_deref(),
+        git_dir: workspace.git_dir.as_deref(),
+        default: xdg.map(|dir| dir.join("ignore")),
+    });
+    Repo::new(BString::default(), workspace.git_dir.clone(), rules)
 }
 
 /// Stands for the ignore rules outside the worktree, and for what the index tracks.
 fn fingerprint(workspace: &Workspace, repo: &Repo) -> ContentId {
     let mut hasher = blake3::Hasher::new();
+    hasher.update(format!("{:?}", repo.rules().case).as_bytes());
     let files = [
         workspace.git_dir.as_ref().map(|dir| dir.join("index")),
         workspace
             .common_dir
             .as_ref()
             .map(|dir| dir.join("info/exclude")),
-        repo.global().cloned(),
+        repo.rules().excludes.clone(),
     ];
     for path in files.into_iter().flatten() {
         hasher.update(path.as_os_str().as_bytes());
@@ -407,6 +459,6 @@ pub(super) fn is_expected(why: Why) -> bool {
 }
 
 /// Trees that are in memory only; empty for a point.
-pub(super) fn no_trees() -> HashMap<ContentId, super::tree::Tree> {
-    HashMap::new()
+pub(super) fn no_trees() -> Fresh {
+    Fresh::new()
 }

@@ -4,93 +4,179 @@
 //! git does not ignore what it tracks. Reads versions 2 to 4, both hash lengths
 //! and split indexes, and needs to understand no extension but `link`.
 
-use bstr::ByteSlice as _;
-use std::collections::BTreeSet;
-use std::fs;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 /// The tracked paths of one repository.
 #[derive(Debug, Default)]
 pub(super) struct Tracked {
-    paths: BTreeSet<Vec<u8>>,
+    lists: Vec<Paths>,
     /// True when an index was there and could not be understood: everything may be tracked.
     unknown: bool,
+}
+
+/// Paths in order, one after another, and where each ends.
+#[derive(Debug, Default)]
+struct Paths {
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
+}
+
+impl Paths {
+    fn get(&self, at: usize) -> &[u8] {
+        let end = |at: usize| self.ends.get(at).map_or(0, |end| *end as usize);
+        let start = at.checked_sub(1).map_or(0, end);
+        self.bytes.get(start..end(at)).unwrap_or_default()
+    }
+
+    /// The first place whose path is not before `path`.
+    fn seek(&self, path: &[u8]) -> usize {
+        let (mut low, mut high) = (0, self.ends.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.get(middle) < path {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Adds a path; `None` where it does not come in order, or there are too many.
+    fn push(&mut self, path: &[u8]) -> Option<()> {
+        let last = self.ends.len().checked_sub(1).map(|at| self.get(at));
+        // The sides of a conflict share one path.
+        if last.is_some_and(|last| last > path) {
+            return None;
+        }
+        self.bytes.extend_from_slice(path);
+        self.ends.push(u32::try_from(self.bytes.len()).ok()?);
+        Some(())
+    }
 }
 
 impl Tracked {
     /// Reads the index of a git directory.
     pub(super) fn read(git_dir: &Path) -> Self {
         let mut tracked = Self::default();
-        let Ok(bytes) = fs::read(git_dir.join("index")) else {
+        let path = git_dir.join("index");
+        if std::fs::symlink_metadata(&path).is_err() {
             return tracked;
-        };
-        let hash = match parse(&bytes, 20) {
-            Some(found) => Some((found, 20)),
-            None => parse(&bytes, 32).map(|found| (found, 32)),
-        };
-        let Some((found, hash_len)) = hash else {
+        }
+        let found = [20, 32]
+            .into_iter()
+            .find_map(|hash| Some((parse(&path, hash)?, hash)));
+        let Some((found, hash)) = found else {
             tracked.unknown = true;
             return tracked;
         };
         if let Some(shared) = found.shared {
             let name = format!("sharedindex.{}", hex(&shared));
-            match fs::read(git_dir.join(name))
-                .ok()
-                .and_then(|bytes| parse(&bytes, hash_len))
-            {
-                Some(base) => tracked.paths.extend(base.paths),
+            match parse(&git_dir.join(name), hash) {
+                Some(base) => tracked.lists.push(base.paths),
                 None => tracked.unknown = true,
             }
         }
-        tracked.paths.extend(found.paths);
+        tracked.lists.push(found.paths);
         tracked
     }
 
     /// Returns true when git tracks the file.
     pub(super) fn contains(&self, path: &[u8]) -> bool {
-        self.unknown || self.paths.contains(path)
+        let has = |paths: &Paths| paths.get(paths.seek(path)) == path;
+        self.unknown || (!path.is_empty() && self.lists.iter().any(has))
     }
 
     /// Returns true when git tracks something below the directory.
     pub(super) fn any_under(&self, dir: &[u8]) -> bool {
         let mut prefix = dir.to_vec();
         prefix.push(b'/');
-        self.unknown
-            || self
-                .paths
-                .range(prefix.clone()..)
-                .next()
-                .is_some_and(|path| path.starts_with(&prefix))
+        let has = |paths: &Paths| paths.get(paths.seek(&prefix)).starts_with(&prefix);
+        self.unknown || self.lists.iter().any(has)
     }
 }
 
 struct Found {
-    paths: Vec<Vec<u8>>,
+    paths: Paths,
     shared: Option<Vec<u8>>,
 }
 
+/// An index that is read from front to end, so that it is never in memory as a whole.
+struct Source {
+    file: BufReader<File>,
+    at: u64,
+    /// Where its checksum starts.
+    end: u64,
+}
+
+impl Source {
+    fn open(path: &Path, hash: u64) -> Option<Self> {
+        let file = File::open(path).ok()?;
+        let end = file.metadata().ok()?.len().checked_sub(hash)?;
+        Some(Self {
+            file: BufReader::with_capacity(1 << 16, file),
+            at: 0,
+            end,
+        })
+    }
+
+    fn take(&mut self, out: &mut [u8]) -> Option<()> {
+        self.at += out.len() as u64;
+        if self.at > self.end {
+            return None;
+        }
+        std::io::Read::read_exact(&mut self.file, out).ok()
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        let mut bytes = [0; 4];
+        self.take(&mut bytes)?;
+        Some(u32::from_be_bytes(bytes))
+    }
+
+    fn skip(&mut self, mut len: u64) -> Option<()> {
+        let mut waste = [0; 512];
+        while len > 0 {
+            let part = len.min(waste.len() as u64);
+            self.take(waste.split_at_mut(usize::try_from(part).ok()?).0)?;
+            len -= part;
+        }
+        Some(())
+    }
+
+    /// Adds what comes before the next zero byte to `out`; the zero is read too.
+    fn until_zero(&mut self, out: &mut Vec<u8>) -> Option<()> {
+        let read = self.file.read_until(0, out).ok()?;
+        self.at += read as u64;
+        (out.pop() == Some(0) && self.at <= self.end).then_some(())
+    }
+}
+
 /// Reads names as gitformat-index(5) lays them out; `None` when they do not read so.
-fn parse(bytes: &[u8], hash: usize) -> Option<Found> {
-    let body = bytes.get(..bytes.len().checked_sub(hash)?)?;
-    let number = |at: usize| -> Option<u32> {
-        Some(u32::from_be_bytes(body.get(at..at + 4)?.try_into().ok()?))
+fn parse(path: &Path, hash: usize) -> Option<Found> {
+    let mut source = Source::open(path, hash as u64)?;
+    let mut signature = [0; 4];
+    source.take(&mut signature)?;
+    let version = source.number()?;
+    if signature != *b"DIRC" || !(2..=4).contains(&version) {
+        return None;
+    }
+    let count = source.number()?;
+    // The least that an entry takes beside its name; an index of version 4 needs less room than that.
+    let fixed = u64::from(count) * (40 + hash as u64 + 2 + 8);
+    let room = source.end.saturating_sub(fixed);
+    let mut paths = Paths {
+        bytes: Vec::with_capacity(usize::try_from(room).ok()?),
+        ends: Vec::with_capacity(usize::try_from(u64::from(count).min(source.end / 8)).ok()?),
     };
-    if body.get(..4)? != b"DIRC" {
-        return None;
-    }
-    let version = number(4)?;
-    if !(2..=4).contains(&version) {
-        return None;
-    }
-    let count = number(8)?;
-    let mut at = 12;
-    let mut paths = Vec::new();
-    let mut last: Vec<u8> = Vec::new();
+    let mut path: Vec<u8> = Vec::new();
+    let mut entry = vec![0; 40 + hash + 2];
     for _ in 0..count {
-        let start = at;
-        let flags_at = start + 40 + hash;
-        let flags = u16::from_be_bytes(body.get(flags_at..flags_at + 2)?.try_into().ok()?);
-        let mode = number(start + 24)?;
+        let start = source.at;
+        source.take(&mut entry)?;
+        let mode = u32::from_be_bytes(entry.get(24..28)?.try_into().ok()?);
         // A wrong hash length shows at once: no file has such a mode.
         if ![
             0o100_644, 0o100_755, 0o120_000, 0o160_000, 0o040_000, 0o100_664,
@@ -99,54 +185,50 @@ fn parse(bytes: &[u8], hash: usize) -> Option<Found> {
         {
             return None;
         }
-        let mut name_at = flags_at + 2;
-        if flags & 0x4000 != 0 {
-            name_at += 2;
+        if entry.get(40 + hash)? & 0x40 != 0 {
+            source.skip(2)?;
         }
-        let path = if version == 4 {
-            let (strip, used) = offset(body.get(name_at..)?)?;
-            name_at += used;
-            let rest = body.get(name_at..)?;
-            let len = rest.find_byte(0)?;
-            at = name_at + len + 1;
-            last.truncate(last.len().checked_sub(strip)?);
-            last.extend_from_slice(rest.get(..len)?);
-            last.clone()
+        if version == 4 {
+            let strip = strip(&mut source)?;
+            path.truncate(path.len().checked_sub(strip)?);
+            source.until_zero(&mut path)?;
         } else {
-            let rest = body.get(name_at..)?;
-            let len = rest.find_byte(0)?;
-            at = start + ((name_at - start + len + 8) & !7);
-            rest.get(..len)?.to_vec()
-        };
-        paths.push(path);
+            path.clear();
+            source.until_zero(&mut path)?;
+            let len = source.at - 1 - start;
+            source.skip(((len + 8) & !7) - (len + 1))?;
+        }
+        paths.push(&path)?;
     }
     let mut shared = None;
-    while let Some(signature) = body.get(at..at + 4) {
-        let len = number(at + 4)? as usize;
-        let content = body.get(at + 8..at + 8 + len)?;
-        if signature == b"link" {
-            let id = content.get(..hash)?;
-            shared = id.iter().any(|byte| *byte != 0).then(|| id.to_vec());
+    while source.at < source.end {
+        source.take(&mut signature)?;
+        let len = u64::from(source.number()?);
+        if signature == *b"link" {
+            let mut id = vec![0; hash];
+            source.take(&mut id)?;
+            source.skip(len.checked_sub(hash as u64)?)?;
+            shared = id.iter().any(|byte| *byte != 0).then_some(id);
+        } else {
+            source.skip(len)?;
         }
-        at += 8 + len;
     }
-    (at == body.len()).then_some(Found { paths, shared })
+    Some(Found { paths, shared })
 }
 
-/// git's variable-width number: how much of it, and how many bytes it took.
-fn offset(bytes: &[u8]) -> Option<(usize, usize)> {
-    let mut used = 0;
-    let mut byte = *bytes.first()?;
-    let mut value = usize::from(byte & 0x7f);
-    while byte & 0x80 != 0 {
-        used += 1;
-        byte = *bytes.get(used)?;
+/// git's variable-width number: how much of the last path goes.
+fn strip(source: &mut Source) -> Option<usize> {
+    let mut byte = [0; 1];
+    source.take(&mut byte)?;
+    let mut value = usize::from(byte[0] & 0x7f);
+    while byte[0] & 0x80 != 0 {
+        source.take(&mut byte)?;
         value = value
             .checked_add(1)?
             .checked_mul(128)?
-            .checked_add(usize::from(byte & 0x7f))?;
+            .checked_add(usize::from(byte[0] & 0x7f))?;
     }
-    Some((value, used + 1))
+    Some(value)
 }
 
 fn hex(bytes: &[u8]) -> String {

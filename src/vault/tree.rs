@@ -29,6 +29,8 @@ pub enum Kind {
     Device,
     /// A file of git's object database, which never changes; the id names its hard link in the vault.
     Object,
+    /// The same, small enough to be held itself: the id names its bytes.
+    SmallObject,
     /// Something that the point does not hold.
     NotHeld(Why),
 }
@@ -84,6 +86,7 @@ impl Kind {
             Self::Socket => 5,
             Self::Device => 6,
             Self::Object => 7,
+            Self::SmallObject => 8,
             Self::NotHeld(why) => 16 + why.code(),
         }
     }
@@ -98,6 +101,7 @@ impl Kind {
             5 => Self::Socket,
             6 => Self::Device,
             7 => Self::Object,
+            8 => Self::SmallObject,
             16 => Self::NotHeld(Why::BulkyIgnored),
             17 => Self::NotHeld(Why::LargeIgnored),
             18 => Self::NotHeld(Why::Unreadable),
@@ -110,7 +114,16 @@ impl Kind {
     /// Returns true where the id names bytes in the vault's packs.
     #[must_use]
     pub fn has_content(self) -> bool {
-        matches!(self, Self::File | Self::Link | Self::Dir)
+        matches!(
+            self,
+            Self::File | Self::Link | Self::Dir | Self::SmallObject
+        )
+    }
+
+    /// Returns true for a file of git's object database.
+    #[must_use]
+    pub fn is_object(self) -> bool {
+        matches!(self, Self::Object | Self::SmallObject)
     }
 }
 
@@ -127,6 +140,38 @@ pub struct Row {
     pub size: u64,
     /// What it holds; zero where the kind holds nothing.
     pub id: ContentId,
+}
+
+/// What a row says apart from its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Leaf {
+    /// What it is.
+    pub(super) kind: Kind,
+    /// As in [`Row`].
+    pub(super) mode: u32,
+    /// As in [`Row`].
+    pub(super) size: u64,
+    /// As in [`Row`].
+    pub(super) id: ContentId,
+}
+
+impl Leaf {
+    /// Adds a row to the bytes of a directory; rows come in the order of their names.
+    pub(super) fn write(&self, name: &[u8], out: &mut Vec<u8>) {
+        out.push(self.kind.code());
+        out.extend_from_slice(&self.mode.to_le_bytes());
+        out.extend_from_slice(&self.size.to_le_bytes());
+        let len = u16::try_from(name.len()).unwrap_or(u16::MAX);
+        out.extend_from_slice(&len.to_le_bytes());
+        out.extend_from_slice(name.split_at(len.into()).0);
+        out.extend_from_slice(&self.id.0);
+    }
+}
+
+/// Starts the bytes of a directory, whose hash is its id.
+pub(super) fn start(out: &mut Vec<u8>) {
+    out.clear();
+    out.push(VERSION);
 }
 
 /// A directory's rows, sorted by name.
@@ -146,24 +191,7 @@ impl Tree {
             .and_then(|at| self.rows.get(at))
     }
 
-    /// The bytes whose hash is the tree's id.
-    #[must_use]
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(1 + self.rows.len() * 64);
-        bytes.push(VERSION);
-        for row in &self.rows {
-            bytes.push(row.kind.code());
-            bytes.extend_from_slice(&row.mode.to_le_bytes());
-            bytes.extend_from_slice(&row.size.to_le_bytes());
-            let len = u16::try_from(row.name.len()).unwrap_or(u16::MAX);
-            bytes.extend_from_slice(&len.to_le_bytes());
-            bytes.extend_from_slice(row.name.split_at(len.into()).0);
-            bytes.extend_from_slice(&row.id.0);
-        }
-        bytes
-    }
-
-    /// Reads what [`Tree::encode`] wrote.
+    /// Reads what [`start`] and [`Leaf::write`] wrote.
     ///
     /// # Errors
     /// When the bytes are not a tree of a known version.

@@ -449,22 +449,6 @@ fn inside_a_hook_of_commit_all_the_real_index_is_held() {
 }
 
 #[test]
-fn an_index_that_git_is_writing_is_respected() {
-    let sandbox = tree();
-    save(&sandbox);
-    shell(
-        &sandbox,
-        "git rm -q --cached a.txt; echo x > in/b.txt; touch .git/index.lock",
-    );
-    let ran = sandbox.holdpoint(["rollback", "--yes"]).exits(4);
-    assert!(ran.err.contains("index.lock"), "{}", ran.err);
-    assert_eq!(sandbox.read("in/b.txt"), "x\n");
-    fs::remove_file(sandbox.work().join(".git/index.lock")).unwrap();
-    sandbox.holdpoint(["rollback", "--yes"]).exits(0);
-    assert_eq!(sandbox.read("in/b.txt"), "b\n");
-}
-
-#[test]
 fn what_cannot_be_read_is_named_and_never_touched() {
     let sandbox = tree();
     sandbox.write("secret", "secret\n");

@@ -12,12 +12,14 @@
 )]
 
 mod destroyed;
+mod ignored;
 mod killed;
 mod kinds;
 mod operations;
 mod picture;
 mod random;
 mod save;
+mod wrecks;
 
 use crate::support::Sandbox;
 use picture::Picture;

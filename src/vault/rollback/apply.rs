@@ -53,22 +53,22 @@ struct Run<'a> {
 }
 
 /// Does all steps; what could not be done is returned.
-pub(super) fn apply(restore: &Restore<'_>, plan: &Plan) -> Result<Vec<Left>> {
+///
+/// `begin` writes the journal; it and the staged contents reach the disk side by
+/// side, and both before the first step.
+pub(super) fn apply(
+    restore: &Restore<'_>,
+    plan: &Plan,
+    begin: impl FnOnce() -> Result<()> + Send,
+) -> Result<Vec<Left>> {
     let staging = restore.vault.dir.join("staging").join(&restore.id);
     files::make_private_dir(&staging)?;
-    if let Some(git_dir) = &restore.git_dir
-        && plan.steps.iter().any(|step| step.side == Side::Git)
-    {
-        fs::create_dir_all(git_dir).doing(ErrorKind::Io, || {
-            format!("cannot make {}", git_dir.display())
-        })?;
-    }
     let mut run = Run {
         work: open_root(&restore.workspace.root)?,
         git: restore
             .git_dir
             .as_deref()
-            .filter(|dir| dir.is_dir())
+            .filter(|dir| fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir()))
             .map(open_root)
             .transpose()?,
         staging,
@@ -77,7 +77,17 @@ pub(super) fn apply(restore: &Restore<'_>, plan: &Plan) -> Result<Vec<Left>> {
         left: Vec::new(),
         restore,
     };
-    let staged = run.stage(plan)?;
+    let staged = std::thread::scope(|scope| {
+        let journal = scope.spawn(begin);
+        let staged = run.stage(plan);
+        let written = journal.join().unwrap_or_else(|_| {
+            Err(Error::new(
+                ErrorKind::Internal,
+                "a thread that wrote the journal panicked",
+            ))
+        });
+        written.and(staged)
+    })?;
     for (step, staged) in plan.steps.iter().zip(staged) {
         run.step(step, staged.as_deref())?;
         progress::add(1);
@@ -91,12 +101,18 @@ pub(super) fn apply(restore: &Restore<'_>, plan: &Plan) -> Result<Vec<Left>> {
 impl Run<'_> {
     /// Writes all contents beside the vault first, so that a full disk shows before anything is touched.
     fn stage(&mut self, plan: &Plan) -> Result<Vec<Option<PathBuf>>> {
+        let staged = self.write_staged(plan)?;
+        sync_all(staged.iter().flatten())?;
+        Ok(staged)
+    }
+
+    fn write_staged(&mut self, plan: &Plan) -> Result<Vec<Option<PathBuf>>> {
         plan.steps
             .iter()
             .map(|step| match &step.action {
-                Deed::File { id, mode } => {
+                Deed::File { id, .. } => {
                     let path = self.next_staged();
-                    self.write_content(&path, id, *mode)?;
+                    self.write_content(&path, id)?;
                     Ok(Some(path))
                 }
                 Deed::Bytes(bytes) => {
@@ -116,14 +132,25 @@ impl Run<'_> {
         self.staging.join(self.serial.to_string())
     }
 
-    fn write_content(&self, path: &Path, id: &ContentId, mode: u32) -> Result<()> {
+    fn write_content(&self, path: &Path, id: &ContentId) -> Result<()> {
         let doing = || format!("cannot write {}", path.display());
         failpoint::reach();
         let file = File::create(path).doing(ErrorKind::Io, doing)?;
         let mut out = std::io::BufWriter::with_capacity(1 << 16, file);
         self.restore.vault.store.copy(id, &mut out)?;
-        out.flush().doing(ErrorKind::Io, doing)?;
-        rustix::fs::fchmod(out.get_ref(), Mode::from_raw_mode(mode)).doing(ErrorKind::Io, doing)
+        out.flush().doing(ErrorKind::Io, doing)
+    }
+
+    /// Opens the git directory when its first step comes; until then something else may be in its place.
+    fn open_git(&mut self) -> Result<()> {
+        if self.git.is_none()
+            && let Some(dir) = &self.restore.git_dir
+        {
+            fs::create_dir_all(dir)
+                .doing(ErrorKind::Io, || format!("cannot make {}", dir.display()))?;
+            self.git = Some(open_root(dir)?);
+        }
+        Ok(())
     }
 
     fn root(&self, side: Side) -> Result<BorrowedFd<'_>> {
@@ -153,6 +180,9 @@ impl Run<'_> {
                 .read()
                 .map(|_| ());
         }
+        if step.side == Side::Git {
+            self.open_git()?;
+        }
         let (dir_path, name) = split(&step.path);
         let makes = !matches!(step.action, Deed::Remove | Deed::RemoveDir | Deed::Mode(_));
         let dir = match self.open_dir(step.side, dir_path, makes) {
@@ -164,13 +194,16 @@ impl Run<'_> {
             }
         };
         if !self.is_as_seen(&dir, name, step)? {
-            self.leave(step, "it changed after the preview");
+            if !self.is_as_wanted(&dir, name, step)? {
+                self.leave(step, "it changed after the preview");
+            }
             return Ok(());
         }
         if is_index(&step.path)
             && step.side == Side::Git
             && rustix::fs::statat(&dir, "index.lock", AtFlags::SYMLINK_NOFOLLOW).is_ok()
         {
+            // A git that started after the check has it.
             return Err(locked(self.restore.git_dir.as_deref()));
         }
         let mut done = self.deed(step, &dir, name, staged);
@@ -278,10 +311,10 @@ impl Run<'_> {
                 Some(Gid::from_raw(stat.st_gid)),
                 AtFlags::SYMLINK_NOFOLLOW,
             )?;
-            if let Deed::File { mode, .. } = step.action {
-                // A change of owner drops the set-user-id bits.
-                rustix::fs::chmod(staged, Mode::from_raw_mode(mode))?;
-            }
+        }
+        if let Deed::File { mode, .. } = step.action {
+            // Last of all: a change of owner drops the set-user-id bits.
+            rustix::fs::chmod(staged, Mode::from_raw_mode(mode))?;
         }
         if !is_index(&step.path) || (step.side == Side::Work && !step.path.contains_str(".git/")) {
             return Ok(());
@@ -454,9 +487,10 @@ impl Run<'_> {
             (None, Ok(_)) => Ok(false),
             (Some(row), Ok(stat)) => {
                 let stamp = Stamp::of(&stat);
-                let kind = match row.kind {
-                    Kind::Object => Kind::File,
-                    kind => kind,
+                let kind = if row.kind.is_object() {
+                    Kind::File
+                } else {
+                    row.kind
                 };
                 if stamp.kind() != kind {
                     return Ok(false);
@@ -467,6 +501,29 @@ impl Run<'_> {
                 self.holds_same(dir, name, stamp, row)
             }
         }
+    }
+
+    /// Returns true when a path is already what the step would make it.
+    fn is_as_wanted(&self, dir: &OwnedFd, name: &[u8], step: &Step) -> Result<bool> {
+        let (kind, id, mode) = match step.action {
+            Deed::File { id, mode } => (Kind::File, id, mode),
+            Deed::Link(id) => (Kind::Link, id, 0o777),
+            _ => return Ok(false),
+        };
+        let Ok(stat) = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) else {
+            return Ok(false);
+        };
+        let stamp = Stamp::of(&stat);
+        let wanted = Row {
+            name: name.into(),
+            kind,
+            mode,
+            size: stamp.size,
+            id,
+        };
+        Ok(stamp.kind() == kind
+            && stamp.permissions() == mode
+            && self.holds_same(dir, name, stamp, &wanted)?)
     }
 
     fn holds_same(&self, dir: &OwnedFd, name: &[u8], stamp: Stamp, row: &Row) -> Result<bool> {
@@ -480,6 +537,56 @@ impl Run<'_> {
         let found = capture(dir.as_fd(), &name, stamp, &mut packer, u64::MAX)?;
         Ok(found.is_some_and(|found| found.kind == row.kind && found.id == row.id))
     }
+}
+
+/// Above this many files one sync of their file system costs less than one each.
+const MANY: usize = 512;
+
+/// Waits until staged files are on the disk, so that a power cut leaves a path's
+/// old bytes or its new ones and never half of them.
+///
+/// A disk takes the syncs of several threads as one.
+fn sync_all<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<()> {
+    let paths: Vec<&PathBuf> = paths.collect();
+    let sync = |path: &PathBuf| {
+        File::open(path)
+            .and_then(|file| file.sync_data())
+            .doing(ErrorKind::Io, || format!("cannot sync {}", path.display()))
+    };
+    if paths.len() > MANY {
+        let Some(path) = paths.first() else {
+            return Ok(());
+        };
+        return File::open(path)
+            .and_then(|file| rustix::fs::syncfs(&file).map_err(Into::into))
+            .doing(ErrorKind::Io, || format!("cannot sync {}", path.display()));
+    }
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let work = || -> Result<()> {
+        loop {
+            let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            match paths.get(at) {
+                Some(path) => sync(path)?,
+                None => return Ok(()),
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (1..paths.len().min(16))
+            .map(|_| scope.spawn(work))
+            .collect();
+        let mut result = work();
+        for thread in threads {
+            let other = thread.join().unwrap_or_else(|_| {
+                Err(Error::new(
+                    ErrorKind::Internal,
+                    "a thread that synced a file panicked",
+                ))
+            });
+            result = result.and(other);
+        }
+        result
+    })
 }
 
 /// The error for an index that a git process is writing.

@@ -5,9 +5,9 @@ use super::apply::locked;
 use super::journal::Scope;
 use super::plan::{Deed, Plan, Step};
 use super::scope::{Part, part};
+use super::{config, owner};
 use crate::error::Result;
 use crate::repo::{Kind as Place, Workspace};
-use crate::sys::files;
 use crate::vault::diff::{Difference, Trees};
 use crate::vault::point::SafetyPoint;
 use crate::vault::refs::{self, Head};
@@ -21,21 +21,37 @@ use std::path::PathBuf;
 
 /// Where the git directory lies or has to be made again.
 pub(super) fn dir(workspace: &Workspace, target: &SafetyPoint) -> Option<PathBuf> {
+    if is_displaced(workspace, target) {
+        return Some(workspace.root.join(".git"));
+    }
     workspace.common_dir.clone().or_else(|| {
         (!target.git_dir.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(&target.git_dir)))
     })
 }
 
-/// Refuses while git itself writes the index.
-pub(super) fn check_free(workspace: &Workspace, plan: &Plan) -> Result<()> {
+/// Returns true where a file or a link has taken the place of the point's own `.git` directory.
+fn is_displaced(workspace: &Workspace, target: &SafetyPoint) -> bool {
+    let dot_git = workspace.root.join(".git");
+    !target.detached_git
+        && target.git_dir == dot_git.as_os_str().as_bytes()
+        && std::fs::symlink_metadata(&dot_git).is_ok_and(|meta| !meta.is_dir())
+}
+
+/// Refuses while git itself writes the index; returns the lock of a git that died.
+pub(super) fn check_free(workspace: &Workspace, plan: &Plan) -> Result<Option<PathBuf>> {
     let touches = plan.is_empty() || plan.steps.iter().any(|step| step.side == Side::Git);
-    if let Some(dir) = &workspace.git_dir
-        && touches
-        && dir.join("index.lock").exists()
-    {
+    let Some(dir) = &workspace.git_dir else {
+        return Ok(None);
+    };
+    let lock = dir.join("index.lock");
+    if !touches || std::fs::symlink_metadata(&lock).is_err() {
+        return Ok(None);
+    }
+    let common = workspace.common_dir.as_deref().unwrap_or(dir);
+    if owner::may_live(&lock, &[&workspace.root, common]) {
         return Err(locked(Some(dir)));
     }
-    Ok(())
+    Ok(Some(lock))
 }
 
 /// The refs of both sides, read as they lie in files.
@@ -47,11 +63,7 @@ struct Refs<'a> {
 
 impl Refs<'_> {
     fn now(&self, path: &[u8]) -> Result<Option<Vec<u8>>> {
-        let path = self.common.join(OsStr::from_bytes(path));
-        if path.is_dir() {
-            return Ok(None);
-        }
-        files::read_if_there(&path)
+        refs::read_file(&self.common.join(OsStr::from_bytes(path)))
     }
 
     fn then(&self, path: &[u8]) -> Result<Option<Vec<u8>>> {
@@ -77,8 +89,10 @@ pub(super) fn add(
     let Some(then) = target.git else {
         return Ok(());
     };
-    let differences = trees.diff(now.git.map(|git| git.tree), Some(then.tree))?;
-    if is_gone(workspace, now, trees)? {
+    let displaced = is_displaced(workspace, target);
+    let present = now.git.filter(|_| !displaced).map(|git| git.tree);
+    let differences = trees.diff(present, Some(then.tree))?;
+    if displaced || is_gone(workspace, now, trees)? {
         for difference in differences {
             if difference.after.is_some() {
                 plan.add(Side::Git, difference);
@@ -100,7 +114,20 @@ pub(super) fn add(
             Part::Index | Part::Module => plan.add(Side::Git, difference),
             Part::Head if !reftable => plan.add(Side::Git, difference),
             Part::Operation if operation => plan.add(Side::Git, difference),
-            Part::Refs | Part::Logs | Part::Stash | Part::Head if scope.refs => {
+            Part::Config => {
+                if config::must_return(
+                    refs.now(b"config")?.as_deref(),
+                    refs.then(b"config")?.as_deref(),
+                ) {
+                    plan.add(Side::Git, difference);
+                }
+            }
+            Part::Missing => {
+                if difference.before.is_none() && !is_ours(&difference, trees)? {
+                    plan.add(Side::Git, difference);
+                }
+            }
+            Part::Refs | Part::Logs | Part::Stash | Part::Head | Part::History if scope.refs => {
                 plan.add(Side::Git, difference);
             }
             Part::Stash if difference.path.starts_with(b"logs/") => plan.add(Side::Git, difference),
@@ -118,7 +145,7 @@ pub(super) fn add(
                     moved.extend(moved_refs(&refs, &difference.path)?);
                 }
             }
-            Part::Head | Part::Logs | Part::Stash | Part::Other => {}
+            Part::Head | Part::Logs | Part::Stash | Part::History | Part::Other => {}
         }
     }
     plan.refs_left.extend(moved);
@@ -133,13 +160,27 @@ fn is_gone(workspace: &Workspace, now: &Present<'_>, trees: &Trees<'_>) -> Resul
     Ok(trees.find(&git.tree, b"HEAD")?.is_none())
 }
 
+/// Returns true for a hook that `holdpoint uninstall` may have taken away.
+fn is_ours(difference: &Difference, trees: &Trees<'_>) -> Result<bool> {
+    let Some(row) = difference.after.as_ref() else {
+        return Ok(false);
+    };
+    if !difference.path.starts_with(b"hooks/") || row.size > 1 << 16 {
+        return Ok(false);
+    }
+    match row.kind {
+        Kind::File | Kind::Link => Ok(trees.store.read(&row.id)?.contains_str("holdpoint")),
+        _ => Ok(false),
+    }
+}
+
 /// Objects and what belongs to them only ever come back.
 fn put_back(plan: &mut Plan, difference: Difference) {
     let missing = difference.before.is_none();
     let object = difference
         .after
         .as_ref()
-        .is_some_and(|row| row.kind == Kind::Object);
+        .is_some_and(|row| row.kind.is_object());
     if difference.after.is_some() && (missing || object) {
         plan.add(Side::Git, difference);
     }

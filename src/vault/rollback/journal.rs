@@ -138,6 +138,17 @@ pub(super) fn write<T: Serialize>(path: &Path, value: &T) -> Result<()> {
     files::replace(path, &json, 0o600, Durability::Synced)
 }
 
+/// Writes the list of what can be undone, after which the journal that has it too may go.
+///
+/// Both lie in one directory: the name that goes is never on the disk before the
+/// name that comes, so the directory itself need not be synced.
+pub(super) fn keep(path: &Path, history: &History) -> Result<()> {
+    let json = serde_json::to_vec(history).doing(ErrorKind::Internal, || {
+        format!("cannot write {} as JSON", path.display())
+    })?;
+    files::replace(path, &json, 0o600, Durability::Ordered)
+}
+
 /// Removes the journal: the rollback is whole.
 pub(super) fn close(path: &Path) -> Result<()> {
     failpoint::reach();

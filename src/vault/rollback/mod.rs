@@ -6,31 +6,33 @@
 //! already put back is let be, and what somebody changed since is left and named.
 
 mod apply;
+pub(super) mod config;
 mod git;
 mod journal;
+mod owner;
 mod plan;
 mod scope;
 
 pub use journal::{PathText, Scope};
 pub use plan::{Deed, Left, Plan, Step};
 
+use super::diff::Fresh;
 use super::diff::Trees;
-use super::id::ContentId;
 use super::layout::Vault;
 use super::point::{SafetyPoint, TreeRef};
 use super::stamp::file_clock;
 use super::take::{Keep, Now, look, no_trees, point_path, take};
 use super::tree::Kind;
-use super::tree::Tree;
-use super::walk::Side;
+use super::walk::{Side, Trust};
 use super::{Request, about, with_remains};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::lock::Lock;
 use bstr::BString;
 use journal::{History, Journal, Past};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// What a rollback aims at.
 #[derive(Clone, Debug)]
@@ -67,6 +69,8 @@ pub struct Done {
     pub left: Vec<Left>,
     /// Refs that have moved and were not put back.
     pub refs_left: Vec<BString>,
+    /// The lock of a git that died, which was removed.
+    pub dead_lock: Option<PathBuf>,
 }
 
 /// What to do about paths that changed after the preview.
@@ -90,7 +94,7 @@ pub fn plan(env: &Env, workspace: &Workspace, aim: &Aim, scope: Scope) -> Result
     let history: History =
         journal::read(&vault.rollback(workspace, ".history"))?.unwrap_or_default();
     let (target, scope, history) = resolve(env, workspace, &vault, aim, scope, history)?;
-    let now = look(&vault, env, workspace, Keep::Nothing)?;
+    let now = look(&vault, env, workspace, Keep::Nothing, Trust::Nothing)?;
     let plan = make_plan(&vault, workspace, &target, &scope, &Present::seen(&now))?;
     Ok(Preview {
         target,
@@ -149,7 +153,7 @@ fn resolve(
 pub(super) struct Present<'a> {
     pub(super) work: Option<TreeRef>,
     pub(super) git: Option<TreeRef>,
-    trees: &'a HashMap<ContentId, Tree>,
+    trees: &'a Fresh,
 }
 
 impl<'a> Present<'a> {
@@ -199,6 +203,50 @@ fn make_plan(
     Ok(plan)
 }
 
+/// What came of a rollback without a preview.
+#[derive(Clone, Debug)]
+pub enum Straight {
+    /// The workspace is as the point has it; what is left as it is stands in the preview.
+    Nothing(Box<Preview>),
+    /// It was done.
+    Done(Box<Preview>, Box<Done>),
+}
+
+/// Thinks a rollback through and does it: the point taken before it is the picture that the plan rests on.
+///
+/// # Errors
+/// As [`plan`] and [`apply`].
+pub fn straight(
+    env: &Env,
+    workspace: &Workspace,
+    aim: &Aim,
+    scope: Scope,
+    request: &dyn Fn(&SafetyPoint) -> Request,
+) -> Result<Straight> {
+    recover(env, workspace)?;
+    let workspace = &with_remains(workspace);
+    let vault = Vault::open(env, workspace)?;
+    let history: History =
+        journal::read(&vault.rollback(workspace, ".history"))?.unwrap_or_default();
+    let (target, scope, history) = resolve(env, workspace, &vault, aim, scope, history)?;
+    let request = request(&target);
+    let mut preview = Preview {
+        target,
+        scope,
+        plan: Plan::default(),
+        aim: aim.clone(),
+        history,
+    };
+    let _alone = Lock::wait(&vault.rollback(workspace, ".lock"))?;
+    let begun = Begun::new(env, &vault, workspace, &preview, &request)?;
+    preview.plan = begun.plan.clone();
+    if begun.plan.is_empty() && matches!(aim, Aim::Point(_)) {
+        return Ok(Straight::Nothing(Box::new(preview)));
+    }
+    let done = begun.finish(&vault, workspace, &preview, Vec::new())?;
+    Ok(Straight::Done(Box::new(preview), Box::new(done)))
+}
+
 /// Does a rollback that was thought through before.
 ///
 /// # Errors
@@ -214,54 +262,102 @@ pub fn apply(
     let workspace = &with_remains(workspace);
     let vault = Vault::open(env, workspace)?;
     let _alone = Lock::wait(&vault.rollback(workspace, ".lock"))?;
-    let git_dir = git::dir(workspace, &preview.target);
     git::check_free(workspace, &preview.plan)?;
-    let seen_at = file_clock();
-    let (before, _) = take(&vault, env, &about(workspace, request))?;
-    let _contents = vault.use_contents()?;
-    let none = no_trees();
-    let now = Present {
-        work: before.work,
-        git: before.git,
-        trees: &none,
-    };
-    let mut plan = make_plan(&vault, workspace, &preview.target, &preview.scope, &now)?;
+    let mut begun = Begun::new(env, &vault, workspace, preview, request)?;
     let mut left = Vec::new();
     if changed == Changed::Keep {
-        left = keep_changed(&mut plan, &preview.plan);
+        left = keep_changed(&mut begun.plan, &preview.plan);
     }
-    let mut history = preview.history.clone();
-    note(&mut history, &before, preview);
-    let mut journal = Journal::new(
-        preview.target.id.clone(),
-        before.id.clone(),
-        preview.scope.clone(),
-        history,
-    );
-    journal.kept = left
-        .iter()
-        .map(|left: &Left| PathText(left.path.clone()))
-        .collect();
-    let path = vault.rollback(workspace, ".journal");
-    journal::write(&path, &journal)?;
-    let restore = apply::Restore {
-        vault: &vault,
-        workspace,
-        git_dir,
-        id: before.id.clone(),
-        seen_at,
-        index_mtime: preview.target.index_mtime,
-    };
-    let steps = apply::apply(&restore, &plan)?;
-    left.extend(steps);
-    journal::write(&vault.rollback(workspace, ".history"), &journal.history)?;
-    journal::close(&path)?;
-    left.extend(plan.left);
-    Ok(Done {
-        before,
-        changed: plan.steps.len().saturating_sub(left.len()),
-        left,
-        refs_left: plan.refs_left,
+    begun.finish(&vault, workspace, preview, left)
+}
+
+/// A rollback whose point is taken and whose plan is made; nothing is touched yet.
+struct Begun {
+    before: SafetyPoint,
+    plan: Plan,
+    seen_at: (i64, u32),
+}
+
+impl Begun {
+    fn new(
+        env: &Env,
+        vault: &Vault,
+        workspace: &Workspace,
+        preview: &Preview,
+        request: &Request,
+    ) -> Result<Self> {
+        let seen_at = file_clock();
+        let taken = take(vault, env, &about(workspace, request), Trust::Nothing)?;
+        let _contents = vault.use_contents()?;
+        let now = Present {
+            work: taken.point.work,
+            git: taken.point.git,
+            trees: &taken.trees,
+        };
+        let plan = make_plan(vault, workspace, &preview.target, &preview.scope, &now)?;
+        Ok(Self {
+            before: taken.point,
+            plan,
+            seen_at,
+        })
+    }
+
+    fn finish(
+        self,
+        vault: &Vault,
+        workspace: &Workspace,
+        preview: &Preview,
+        mut left: Vec<Left>,
+    ) -> Result<Done> {
+        let Self {
+            before,
+            plan,
+            seen_at,
+        } = self;
+        let dead_lock = git::check_free(workspace, &plan)?;
+        let _contents = vault.use_contents()?;
+        let mut history = preview.history.clone();
+        note(&mut history, &before, preview);
+        let mut journal = Journal::new(
+            preview.target.id.clone(),
+            before.id.clone(),
+            preview.scope.clone(),
+            history,
+        );
+        journal.kept = left
+            .iter()
+            .map(|left: &Left| PathText(left.path.clone()))
+            .collect();
+        let path = vault.rollback(workspace, ".journal");
+        let restore = apply::Restore {
+            vault,
+            workspace,
+            git_dir: git::dir(workspace, &preview.target),
+            id: before.id.clone(),
+            seen_at,
+            index_mtime: preview.target.index_mtime,
+        };
+        let steps = apply::apply(&restore, &plan, || {
+            journal::write(&path, &journal)?;
+            dead_lock.as_deref().map_or(Ok(()), remove_lock)
+        })?;
+        left.extend(steps);
+        journal::keep(&vault.rollback(workspace, ".history"), &journal.history)?;
+        journal::close(&path)?;
+        left.extend(plan.left);
+        Ok(Done {
+            before,
+            changed: plan.steps.len().saturating_sub(left.len()),
+            left,
+            refs_left: plan.refs_left,
+            dead_lock,
+        })
+    }
+}
+
+fn remove_lock(path: &Path) -> Result<()> {
+    std::fs::remove_file(path).doing(ErrorKind::Io, || {
+        format!("cannot remove {}", path.display())
     })
 }
 
@@ -365,8 +461,10 @@ fn finish(env: &Env, workspace: &Workspace, vault: &Vault, journal: &Journal) ->
         })
     };
     let (target, before) = (read(&journal.target)?, read(&journal.before)?);
-    git::check_free(workspace, &Plan::default())?;
-    let now = look(vault, env, workspace, Keep::Nothing)?;
+    if let Some(lock) = git::check_free(workspace, &Plan::default())? {
+        remove_lock(&lock)?;
+    }
+    let now = look(vault, env, workspace, Keep::Nothing, Trust::Nothing)?;
     let mut plan = make_plan(
         vault,
         workspace,
@@ -411,9 +509,10 @@ fn finish(env: &Env, workspace: &Workspace, vault: &Vault, journal: &Journal) ->
         seen_at: file_clock(),
         index_mtime: target.index_mtime,
     };
-    let more = apply::apply(&restore, &plan)?;
+    // The journal of the rollback that was interrupted is there already.
+    let more = apply::apply(&restore, &plan, || Ok(()))?;
     left.extend(more.into_iter().map(|left| left.path.to_string()));
-    journal::write(&vault.rollback(workspace, ".history"), &journal.history)?;
+    journal::keep(&vault.rollback(workspace, ".history"), &journal.history)?;
     journal::close(&vault.rollback(workspace, ".journal"))?;
     let mut text = format!(
         "finished the rollback to {} that was interrupted",

@@ -72,6 +72,8 @@ pub struct Plan {
     pub refs_left: Vec<BString>,
     /// A directory that goes whole, with the repository in it.
     pub(in crate::vault) goes_whole: Option<(Side, BString)>,
+    /// A directory that the point does not hold: what is in it now stays.
+    pub(in crate::vault) hands_off: Option<(Side, BString)>,
 }
 
 /// Which differences of the worktree count.
@@ -90,6 +92,14 @@ impl Plan {
             before: now,
             after: then,
         } = difference;
+        let below = |dir: &Option<(Side, BString)>| {
+            dir.as_ref()
+                .is_some_and(|(whose, dir)| *whose == side && path.starts_with(dir))
+        };
+        if below(&self.hands_off) {
+            return;
+        }
+        let with_all = below(&self.goes_whole);
         let mut step = |action| {
             self.steps.push(Step {
                 side,
@@ -98,14 +108,11 @@ impl Plan {
                 action,
             });
         };
-        let with_all = self
-            .goes_whole
-            .as_ref()
-            .is_some_and(|(whose, dir)| *whose == side && path.starts_with(dir));
         match (now.as_ref().map(|row| row.kind), then.as_ref()) {
-            (Some(Kind::Object), None) if with_all => step(Deed::Remove),
+            (Some(kind), None) if kind.is_object() && with_all => step(Deed::Remove),
             // git's objects are never in the way, and newer commits may need them.
-            (None | Some(Kind::Object), None) => {}
+            (Some(kind), None) if kind.is_object() => {}
+            (None, None) => {}
             (Some(kind), None) => match kind {
                 Kind::Dir => {
                     step(Deed::RemoveDir);
@@ -116,7 +123,7 @@ impl Plan {
                     }
                 }
                 Kind::File | Kind::Link | Kind::Fifo => step(Deed::Remove),
-                Kind::NotHeld(Why::BulkyIgnored) | Kind::Object => {}
+                Kind::NotHeld(Why::BulkyIgnored) | Kind::Object | Kind::SmallObject => {}
                 Kind::NotHeld(_) | Kind::Socket | Kind::Device => {
                     self.leave(path, "it was made later, and no point holds it");
                 }
@@ -132,7 +139,11 @@ impl Plan {
                 let replaced = now_kind.is_some_and(|kind| kind != then.kind);
                 match then.kind {
                     Kind::NotHeld(_) | Kind::Socket | Kind::Device => {
-                        if now_kind.is_none() {
+                        if now_kind == Some(Kind::Dir) {
+                            let mut dir = path;
+                            dir.push(b'/');
+                            self.hands_off = Some((side, dir));
+                        } else if now_kind.is_none() {
                             self.leave(path, "the point does not hold it");
                         }
                     }
@@ -149,7 +160,7 @@ impl Plan {
                         });
                     }
                     Kind::Object => step(Deed::Object(then.id)),
-                    Kind::File | Kind::Link | Kind::Fifo => {
+                    Kind::File | Kind::SmallObject | Kind::Link | Kind::Fifo => {
                         let same_bytes = now
                             .as_ref()
                             .is_some_and(|now| now.kind == then.kind && now.id == then.id);
@@ -192,16 +203,19 @@ impl Plan {
     /// last of all, so that git sees the old state or the new one.
     pub(in crate::vault) fn order(&mut self) {
         let rank = |step: &Step| match (&step.action, step.side) {
-            (Deed::Object(_), _) => 0,
-            (Deed::Remove | Deed::RemoveDir, Side::Work) => 1,
-            (Deed::MakeDir(_), Side::Work) => 2,
-            (Deed::Mode(_), Side::Work) => 4,
-            (_, Side::Work) => 3,
-            (Deed::Remove | Deed::RemoveDir, Side::Git) => 5,
-            (Deed::MakeDir(_), Side::Git) => 6,
-            (Deed::GitHead(_), Side::Git) => 8,
-            (_, Side::Git) if is_index(&step.path) => 9,
-            (_, Side::Git) => 7,
+            // What has taken the git directory's place goes before anything is put there.
+            (Deed::Remove | Deed::RemoveDir, Side::Work) if step.path == ".git" => 0,
+            (Deed::Object(_), _) => 1,
+            (Deed::File { .. }, Side::Git) if step.is_object() => 1,
+            (Deed::Remove | Deed::RemoveDir, Side::Work) => 2,
+            (Deed::MakeDir(_), Side::Work) => 3,
+            (Deed::Mode(_), Side::Work) => 5,
+            (_, Side::Work) => 4,
+            (Deed::Remove | Deed::RemoveDir, Side::Git) => 6,
+            (Deed::MakeDir(_), Side::Git) => 7,
+            (Deed::GitHead(_), Side::Git) => 9,
+            (_, Side::Git) if is_index(&step.path) => 10,
+            (_, Side::Git) => 8,
         };
         self.steps.sort_by(|a, b| {
             rank(a).cmp(&rank(b)).then_with(|| match a.action {
@@ -241,6 +255,12 @@ impl Step {
         }
     }
 
+    /// Returns true for a file of git's object database.
+    fn is_object(&self) -> bool {
+        matches!(self.action, Deed::Object(_))
+            || (self.side == Side::Git && self.path.starts_with(b"objects/"))
+    }
+
     /// Returns true for a step in the worktree.
     #[must_use]
     pub fn is_work(&self) -> bool {
@@ -265,13 +285,9 @@ impl fmt::Display for Step {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let objects = self
-            .steps
-            .iter()
-            .filter(|step| matches!(step.action, Deed::Object(_)))
-            .count();
+        let objects = self.steps.iter().filter(|step| step.is_object()).count();
         for step in &self.steps {
-            if !matches!(step.action, Deed::Object(_)) {
+            if !step.is_object() {
                 writeln!(f, "{step}")?;
             }
         }
@@ -371,5 +387,32 @@ mod tests {
     #[test]
     fn newer_objects_of_git_stay() {
         assert_eq!(plan(Some(row(Kind::Object, 1)), None).steps, []);
+        assert_eq!(plan(Some(row(Kind::SmallObject, 1)), None).steps, []);
+    }
+
+    #[test]
+    fn what_is_held_now_stays_below_what_the_point_does_not_hold() {
+        let mut plan = Plan::default();
+        for (path, before, after) in [
+            (
+                "out",
+                Some(row(Kind::Dir, 1)),
+                Some(row(Kind::NotHeld(Why::BulkyIgnored), 0)),
+            ),
+            ("out/a", Some(row(Kind::File, 2)), None),
+            ("out/b/c", Some(row(Kind::File, 3)), None),
+            ("outer", Some(row(Kind::File, 4)), None),
+        ] {
+            plan.add(
+                Side::Work,
+                Difference {
+                    path: path.into(),
+                    before,
+                    after,
+                },
+            );
+        }
+        let paths: Vec<_> = plan.steps.iter().map(|step| step.path.clone()).collect();
+        assert_eq!(paths, ["outer"]);
     }
 }

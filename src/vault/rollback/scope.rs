@@ -3,8 +3,9 @@
 //! By default: the index and what belongs to it, `HEAD`, the stash list, the
 //! files of an operation in progress (where `HEAD` is the commit it was started
 //! on), missing objects, submodules' git directories. With `--refs` also all
-//! branches, tags and reflogs. Configuration and hooks only where the whole git
-//! directory is gone.
+//! branches, tags and reflogs, grafts and the shallow boundary. Configuration where
+//! git reads the repository otherwise by it than it did (`config`), hooks and
+//! `info/` where they are missing; all of it where the whole git directory is gone.
 
 /// What a file of the git directory belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +26,13 @@ pub(super) enum Part {
     Objects,
     /// A submodule's git directory.
     Module,
-    /// Configuration, hooks, other worktrees' private files and the rest.
+    /// What cuts or bends history, and what was fetched last.
+    History,
+    /// The configuration.
+    Config,
+    /// What comes back only where it is missing: hooks, `info/`, what ties a linked worktree to its repository.
+    Missing,
+    /// Other worktrees' private files and the rest.
     Other,
 }
 
@@ -33,6 +40,9 @@ pub(super) enum Part {
 pub(super) fn part(path: &[u8], private: &[u8]) -> Part {
     if private.is_empty() {
         return own(path).or_else(|| shared(path)).unwrap_or(Part::Other);
+    }
+    if path == private {
+        return Part::Missing;
     }
     match path
         .strip_prefix(private)
@@ -77,6 +87,8 @@ fn own(path: &[u8]) -> Option<Part> {
         b"HEAD" => Part::Head,
         b"index" | b"info/sparse-checkout" | b"config.worktree" => Part::Index,
         b"logs/HEAD" => Part::Logs,
+        b"FETCH_HEAD" => Part::History,
+        b"commondir" | b"gitdir" => Part::Missing,
         _ if path.starts_with(b"sharedindex.") => Part::Index,
         _ if path.starts_with(b"BISECT_") || OPERATION.contains(&path) => Part::Operation,
         _ if TREES.iter().any(below) => Part::Operation,
@@ -93,6 +105,11 @@ fn shared(path: &[u8]) -> Option<Part> {
         _ if path.starts_with(b"logs/") => Part::Logs,
         _ if path.starts_with(b"objects/") => Part::Objects,
         _ if path.starts_with(b"modules/") => Part::Module,
+        b"config" => Part::Config,
+        b"shallow" | b"info/grafts" => Part::History,
+        _ if path.starts_with(b"worktrees/") => Part::History,
+        b"description" | b"hooks" | b"info" => Part::Missing,
+        _ if path.starts_with(b"hooks/") || path.starts_with(b"info/") => Part::Missing,
         _ => return None,
     })
 }
@@ -112,10 +129,15 @@ mod tests {
             ("refs/stash", "", Part::Stash),
             ("logs/refs/stash", "", Part::Stash),
             ("logs/refs/heads/main", "", Part::Logs),
-            ("config", "", Part::Other),
-            ("worktrees/w/index", "", Part::Other),
+            ("config", "", Part::Config),
+            ("hooks/pre-push", "", Part::Missing),
+            ("shallow", "", Part::History),
+            ("worktrees/w/index", "", Part::History),
+            ("worktrees/w", "worktrees/w", Part::Missing),
+            ("worktrees/w/gitdir", "worktrees/w", Part::Missing),
             ("worktrees/w/index", "worktrees/w", Part::Index),
             ("index", "worktrees/w", Part::Other),
+            ("worktrees/v/index", "worktrees/w", Part::History),
             ("refs/stash", "worktrees/w", Part::Stash),
             ("modules/sub/index", "", Part::Module),
         ] {

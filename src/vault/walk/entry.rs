@@ -1,7 +1,7 @@
 //! What becomes of one name: as the cache says, read anew, left out, or a directory to visit.
 
 use super::listing::Listing;
-use super::{Area, Node, Seen, Shared, Side, Worker};
+use super::{Area, Node, Seen, Shared, Side, Trust, Worker};
 use crate::error::Result;
 use crate::vault::cache::{CachedRow, IGNORED, MIXED, RACY, Rows};
 use crate::vault::capture::{Captured, capture};
@@ -12,6 +12,7 @@ use crate::vault::places;
 use crate::vault::stamp::Stamp;
 use crate::vault::tree::{Kind, Why};
 use bstr::{BString, ByteSlice as _};
+use gix_glob::pattern::Case;
 use rustix::fs::{AtFlags, FileType};
 use rustix::io::Errno;
 use std::ffi::CStr;
@@ -86,15 +87,16 @@ impl<'a> Shared<'a> {
         }
         // A repository in the workspace has its own rules; ours do not hold in it.
         if !node.path.is_empty() && listing.get(b".git").is_some() {
-            let global = here
+            let rules = here
                 .scope
                 .as_ref()
-                .and_then(|scope| scope.repo.global().cloned());
+                .map(|scope| scope.repo.rules().clone())
+                .unwrap_or_default();
             let git_dir = resolve(self.place(node, b".git"));
             here.scope = Some(Arc::new(Scope::top(Repo::new(
                 node.path.clone(),
                 git_dir,
-                global,
+                rules,
             ))));
             here.ignored = Ignored::No;
             here.rules_same = false;
@@ -193,7 +195,7 @@ impl<'a> Shared<'a> {
     }
 
     fn went_away(&self, here: &Here) {
-        if matches!(here.node.area, Area::Linked | Area::Packs) {
+        if matches!(here.node.area, Area::Loose | Area::Linked | Area::Packs) {
             self.vanished.store(true, Ordering::Relaxed);
         }
     }
@@ -224,7 +226,7 @@ impl<'a> Shared<'a> {
             }
             Area::Foreign => matches!(name, b"tmp" | b"incomplete"),
             Area::Objects | Area::Packs => name.starts_with(b"tmp_") || places::is_passing(name),
-            Area::Linked => name.starts_with(b"tmp_"),
+            Area::Loose | Area::Linked => name.starts_with(b"tmp_"),
         }
     }
 
@@ -237,12 +239,22 @@ impl<'a> Shared<'a> {
         stamp: Stamp,
     ) -> Result<Option<Captured>> {
         let bytes = name.to_bytes();
-        let link = match here.node.area {
-            Area::Linked => true,
+        let immutable = match here.node.area {
+            Area::Loose | Area::Linked => true,
             Area::Packs => places::is_immutable(bytes),
             _ => false,
         };
-        if link && stamp.kind() == Kind::File {
+        if immutable && stamp.kind() == Kind::File && stamp.size <= places::SMALL_OBJECT {
+            let found = capture(dir.as_fd(), name, stamp, &mut worker.packer, u64::MAX)?;
+            return Ok(found.map(|found| match found.kind {
+                Kind::File => Captured {
+                    kind: Kind::SmallObject,
+                    ..found
+                },
+                _ => found,
+            }));
+        }
+        if immutable && stamp.kind() == Kind::File {
             let parent = here.node.path.rsplit_str("/").next().unwrap_or_default();
             let keep = self.walk.pack.is_some();
             return Ok(
@@ -295,7 +307,7 @@ impl<'a> Shared<'a> {
         let included = self
             .include
             .iter()
-            .any(|pattern| matches(pattern, &path, false));
+            .any(|pattern| matches(pattern, &path, false, Case::Sensitive));
         !included || size > self.walk.settings.max_included
     }
 
@@ -340,11 +352,14 @@ impl<'a> Shared<'a> {
                 area = Area::Foreign;
             }
             Area::Foreign if bytes == b"objects" => area = Area::Linked,
-            Area::Objects if places::is_fanout(bytes) => area = Area::Linked,
+            Area::Objects if places::is_fanout(bytes) => area = Area::Loose,
             Area::Objects | Area::Packs => area = Area::Packs,
-            Area::Git | Area::Foreign | Area::Linked => {}
+            Area::Git | Area::Foreign | Area::Loose | Area::Linked => {}
         }
-        if area == Area::Linked && here.node.area == Area::Objects {
+        if area == Area::Loose
+            && here.node.area == Area::Objects
+            && self.walk.trust == Trust::Stamps
+        {
             // A directory of loose objects that has its old stamp has its old names.
             let unchanged = known
                 .and_then(|row| self.walk.cache.block(row.block()))

@@ -9,7 +9,7 @@
 //! among the captured objects (git writes objects before refs, and a new pack
 //! before it removes what went into it).
 
-use super::cache::{Cache, CachedRow, block_id};
+use super::cache::{Cache, CachedRow, block_id, write_row};
 use super::id::ContentId;
 use super::ignore::{Ignored, Repo, Scope};
 use super::links::Links;
@@ -53,6 +53,8 @@ pub(super) enum Area {
     Foreign,
     /// `objects`.
     Objects,
+    /// A directory of loose objects, which are immutable.
+    Loose,
     /// A directory of immutable files only.
     Linked,
     /// `objects/pack` and `objects/info`: immutable files among others.
@@ -63,7 +65,7 @@ impl Area {
     fn phase(self) -> usize {
         match self {
             Self::Work | Self::Git | Self::Foreign => 0,
-            Self::Objects | Self::Linked => 1,
+            Self::Objects | Self::Loose | Self::Linked => 1,
             Self::Packs => 2,
         }
     }
@@ -105,18 +107,6 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// A row as the cache has it.
-    pub(super) fn cached(row: &CachedRow<'_>) -> Self {
-        Self {
-            name: row.name.into(),
-            kind: row.kind,
-            flags: row.flags,
-            stamp: row.stamp,
-            id: row.id,
-            block: (row.kind == Kind::Dir).then(|| row.block()),
-        }
-    }
-
     /// The row for the cache.
     pub(super) fn row(&self) -> CachedRow<'_> {
         CachedRow {
@@ -125,6 +115,7 @@ impl Seen {
             flags: self.flags,
             stamp: self.stamp,
             id: self.block.map_or(self.id, block_id),
+            raw: &[],
         }
     }
 }
@@ -138,8 +129,8 @@ pub(super) enum Outcome {
         stamp: Stamp,
         /// True where the stamp may stand for another listing.
         racy: bool,
-        /// Its names, sorted.
-        rows: Vec<Seen>,
+        /// Its names, sorted, as the cache writes them.
+        rows: Vec<u8>,
     },
     /// It went away.
     Gone,
@@ -180,6 +171,17 @@ pub(super) struct Walk<'a> {
     pub(super) pack: Option<&'a PackWriter>,
     /// Where git's objects are linked.
     pub(super) links: &'a Links,
+    /// How far git's immutable objects are trusted not to have changed.
+    pub(super) trust: Trust,
+}
+
+/// How far git's immutable objects are trusted not to have changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// A directory of loose objects that has its old stamp has its old objects: good for a point.
+    Stamps,
+    /// Each is looked at: a rollback is for when somebody wrecked them in place.
+    Nothing,
 }
 
 /// What a walk found.
@@ -256,7 +258,7 @@ impl Walk<'_> {
             let repo = Repo::new(
                 BString::default(),
                 self.repo.git_dir().cloned(),
-                self.repo.global().cloned(),
+                self.repo.rules().clone(),
             );
             first.push(Arc::new(Node {
                 side: Side::Work,
@@ -469,20 +471,21 @@ impl<'a> Shared<'a> {
         let racy = stamp.is_racy(self.start);
         let mut same = block.is_some_and(|block| {
             block.stamp.mode == stamp.mode
-                && (node.area != Area::Linked || (block.stamp == stamp && (!block.racy || racy)))
+                && (!matches!(node.area, Area::Loose | Area::Linked)
+                    || (block.stamp == stamp && (!block.racy || racy)))
         });
         let mut kept = 0;
-        let mut rows: Vec<Seen> = Vec::new();
+        let mut rows: Vec<u8> = Vec::new();
         let mut old = block
             .map(|block| block.rows())
             .into_iter()
             .flatten()
             .peekable();
-        let diverge = |same: &mut bool, kept: usize, rows: &mut Vec<Seen>| {
+        let diverge = |same: &mut bool, kept: usize, rows: &mut Vec<u8>| {
             if std::mem::replace(same, false)
                 && let Some(block) = block
             {
-                rows.extend(block.rows().take(kept).map(|row| Seen::cached(&row)));
+                rows.extend_from_slice(block.front(kept));
             }
         };
         for (name, kind) in listing.iter() {
@@ -502,15 +505,16 @@ impl<'a> Shared<'a> {
             }
             match self.entry(worker, &here, dir, name, kind, cached, stamp.dev)? {
                 Entry::Same => {
+                    let raw = cached.map_or(&[][..], |row| row.raw);
                     if same {
-                        kept += 1;
-                    } else if let Some(row) = &cached {
-                        rows.push(Seen::cached(row));
+                        kept += raw.len();
+                    } else {
+                        rows.extend_from_slice(raw);
                     }
                 }
                 Entry::New(seen) => {
                     diverge(&mut same, kept, &mut rows);
-                    rows.push(seen);
+                    write_row(&seen.row(), &mut rows);
                 }
                 Entry::Omit => {
                     if cached.is_some() {
@@ -525,6 +529,7 @@ impl<'a> Shared<'a> {
         if same {
             return Ok(None);
         }
+        rows.shrink_to_fit();
         Ok(Some(Outcome::Listed { stamp, racy, rows }))
     }
 }
