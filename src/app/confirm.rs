@@ -12,6 +12,7 @@ use crate::runs::delta;
 use crate::sys::env::Env;
 use crate::sys::out;
 use crate::sys::terminal::Terminal;
+use bstr::BString;
 
 /// Arguments of `holdpoint confirm`.
 #[derive(Debug, clap::Args)]
@@ -47,9 +48,17 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
         _ => Scope::Once,
     };
     for id in &args.ids {
-        let hold = holds::find(env, &workspace, id)?;
-        let hold = holds::confirm_with(env, &workspace, &hold, scope, &terminal)?;
-        told(&hold, scope);
+        let mut hold = holds::find(env, &workspace, id)?;
+        if delta::is_unfinished(&hold) {
+            out::line(format!(
+                "{} was confirmed before, and is applied now.",
+                hold.id
+            ));
+        } else {
+            fits(&workspace, &hold)?;
+            hold = holds::confirm_with(env, &workspace, &hold, scope, &terminal)?;
+            told(&hold, scope);
+        }
         carry_out(env, &workspace, &hold)?;
     }
     Ok(ExitStatus::Passed)
@@ -65,25 +74,56 @@ fn carry_out(env: &Env, workspace: &Workspace, hold: &Hold) -> Result<()> {
             out::line(format!("{what}: {path}"));
         }
     }
-    if done.conflicts.is_empty() {
+    misfit(hold, &done.conflicts)
+}
+
+/// Refuses, before anybody is asked, a change that would not fit.
+fn fits(workspace: &Workspace, hold: &Hold) -> Result<()> {
+    if hold.state_now() != State::Pending {
         return Ok(());
     }
-    for path in &done.conflicts {
-        out::line(format!("Left as it is, because it moved on: {path}"));
+    misfit(hold, &delta::misfits(workspace, hold)?)
+}
+
+fn misfit(hold: &Hold, conflicts: &[BString]) -> Result<()> {
+    if conflicts.is_empty() {
+        return Ok(());
     }
-    let kept = delta::Payload::of(hold).map(|payload| payload.dir.display().to_string());
-    Err(Error::new(
+    let named: Vec<String> = conflicts
+        .iter()
+        .take(NAMED)
+        .map(ToString::to_string)
+        .collect();
+    let more = conflicts.len().saturating_sub(NAMED);
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    let error = Error::new(
         ErrorKind::Guarded,
         format!(
-            "{} files have moved on since, and the held change does not fit",
-            done.conflicts.len()
+            "nothing was applied: {}{more} moved on since the run, and the held change does not fit",
+            named.join(", ")
         ),
-    )
-    .hint(format!(
-        "both sides of each are kept in {}",
-        kept.unwrap_or_default()
-    )))
+    );
+    let kept = delta::Payload::of(hold).map(|payload| payload.dir);
+    Err(match kept {
+        Some(dir) => error
+            .hint(format!(
+                "put the files back as they were before the run, then: holdpoint confirm {}",
+                hold.id
+            ))
+            .hint(format!(
+                "or take the change by hand: both sides of every file are in {}",
+                dir.display()
+            )),
+        None => error.hint(format!("look: holdpoint holds show {}", hold.id)),
+    })
 }
+
+/// Paths that a message names.
+const NAMED: usize = 10;
 
 fn told(hold: &Hold, scope: Scope) {
     out::line(format!("Confirmed: {}", hold.summary));
@@ -266,6 +306,7 @@ fn settle(env: &Env, workspace: &Workspace, holds: &[&Hold]) -> Result<Vec<Strin
     holds
         .iter()
         .map(|hold| {
+            fits(workspace, hold)?;
             let hold = holds::settle(env, workspace, &hold.id, Scope::Once)?;
             carry_out(env, workspace, &hold)?;
             Ok(hold.id)

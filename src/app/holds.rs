@@ -5,6 +5,7 @@ use crate::exit::ExitStatus;
 use crate::holds::{self, Hold, State};
 use crate::judge::{self, Action, After, ChangeOp, PathChange, Pending};
 use crate::repo::{Git, Workspace};
+use crate::runs::delta::{Payload, Side};
 use crate::sys::env::Env;
 use crate::sys::{clock, files, out};
 use bstr::ByteSlice as _;
@@ -190,8 +191,10 @@ pub(super) fn diff(workspace: &Workspace, hold: &Hold) -> Result<String> {
         _ => return Ok(String::new()),
     };
     let mut text = String::new();
+    // A settled hold keeps no bytes any more.
+    let kept = Payload::of(hold).filter(|kept| kept.dir.is_dir());
     for change in changes.iter().take(50) {
-        text.push_str(&changed(workspace, change)?);
+        text.push_str(&changed(workspace, kept.as_ref(), change)?);
     }
     if let Some(more) = changes.len().checked_sub(50).filter(|more| *more > 0) {
         text = format!("{text}… and {more} more files\n");
@@ -210,14 +213,35 @@ fn written(workspace: &Workspace, path: &bstr::BStr, after: &After) -> Result<St
     })
 }
 
-fn changed(workspace: &Workspace, change: &PathChange) -> Result<String> {
-    let path = change.path.as_bstr();
+/// Both sides of a change: from what a run left and the hold keeps, else from the repository.
+fn sides(
+    workspace: &Workspace,
+    kept: Option<&Payload>,
+    change: &PathChange,
+) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
+    if let Some(kept) = kept {
+        let old = match &change.op {
+            ChangeOp::Rename { from } => from,
+            ChangeOp::Create | ChangeOp::Modify | ChangeOp::Delete => &change.path,
+        };
+        let before = kept.bytes(old.as_bstr(), Side::Before)?;
+        let after = kept.bytes(change.path.as_bstr(), Side::After)?;
+        return Ok(Some((before, after)));
+    }
     let before = blob(workspace, &change.before)?;
     let after = blob(workspace, &change.after)?;
-    let (Some(before), Some(after)) = (before, after) else {
+    Ok(before.zip(after))
+}
+
+fn changed(workspace: &Workspace, kept: Option<&Payload>, change: &PathChange) -> Result<String> {
+    let path = change.path.as_bstr();
+    let Some((before, after)) = sides(workspace, kept, change)? else {
         return Ok(format!("{} {path}\n", op(&change.op)));
     };
     let mut text = unified(path, &before, &after);
+    if matches!(change.op, ChangeOp::Rename { .. }) {
+        text.insert_str(0, &format!("{} {path}\n", op(&change.op)));
+    }
     if text.is_empty() {
         text = format!(
             "{} {path} ({} -> {})\n",

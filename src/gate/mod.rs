@@ -92,7 +92,7 @@ pub fn pass(env: &Env, workspace: &Workspace, request: Request<'_>) -> Result<An
         };
         protect::cover(env, workspace, &mut facts, &who, &mut warnings)
     } else {
-        None
+        protect::taken(&facts)
     };
     let verdict = judge::judge(&facts, request.policy);
     let scene = record::Scene {

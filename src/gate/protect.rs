@@ -61,6 +61,14 @@ fn must_be_held(effect: &Effect) -> bool {
     }
 }
 
+/// The point that the caller took before it came here.
+pub(super) fn taken(facts: &Facts) -> Option<String> {
+    match &facts.coverage {
+        Coverage::Held { point } | Coverage::Partial { point, .. } => Some(point.clone()),
+        Coverage::NotTaken | Coverage::Failed { .. } => None,
+    }
+}
+
 /// Takes the point and notes in the facts what it covers; a failure raises the level and is warned of.
 pub(super) fn cover(
     env: &Env,

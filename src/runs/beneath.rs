@@ -95,11 +95,35 @@ pub fn read(root: &Path, path: &BStr) -> Result<Content> {
     }
 }
 
+/// The name that a path's new content has until it is whole; `tag` tells whose it is.
+fn temporary(tag: &str) -> String {
+    format!(".holdpoint-{tag}.tmp")
+}
+
+/// Removes what a killed [`put`] with this tag left beside a path.
+///
+/// # Errors
+/// When it is there and cannot be removed.
+pub fn clear(root: &Path, path: &BStr, tag: &str) -> Result<()> {
+    let Some((dir, _)) = parent(root, path, Parents::AsTheyAre)? else {
+        return Ok(());
+    };
+    match rustix::fs::unlinkat(&dir, temporary(tag), AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(error).doing(ErrorKind::Io, || {
+            format!("cannot remove a temporary file beside {path}")
+        }),
+    }
+}
+
 /// Puts a path below `root` into a state: by temporary file and rename, or by removing it.
+///
+/// The temporary file is named by `tag`, so that whoever finishes the work of
+/// a killed process finds it.
 ///
 /// # Errors
 /// When a link or a file stands in the way of its directories, or the write fails.
-pub fn put(root: &Path, path: &BStr, content: &Content) -> Result<()> {
+pub fn put(root: &Path, path: &BStr, content: &Content, tag: &str) -> Result<()> {
     let doing = || format!("cannot put {path} back");
     let parents = if *content == Content::Absent {
         Parents::AsTheyAre
@@ -109,7 +133,10 @@ pub fn put(root: &Path, path: &BStr, content: &Content) -> Result<()> {
     let Some((dir, name)) = parent(root, path, parents)? else {
         return Ok(());
     };
-    let temporary = format!(".holdpoint-{}.tmp", ulid::Ulid::generate());
+    let temporary = temporary(tag);
+    if *content != Content::Absent {
+        clear(root, path, tag)?;
+    }
     match content {
         Content::Absent => match rustix::fs::unlinkat(&dir, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -254,7 +281,7 @@ mod tests {
             file(b""),
             Content::Absent,
         ] {
-            put(dir.path(), path, &content).expect("it is put");
+            put(dir.path(), path, &content, "t").expect("it is put");
             assert_eq!(read(dir.path(), path).expect("it is read"), content);
         }
         remove_empty_dir(dir.path(), BStr::new("a/b"));
@@ -263,15 +290,29 @@ mod tests {
     }
 
     #[test]
+    fn what_a_killed_put_left_is_in_nobodys_way() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let litter = dir.path().join(".holdpoint-t.tmp");
+        fs::write(&litter, "half").expect("a file");
+        let path = BStr::new("x");
+        put(dir.path(), path, &file(b"whole"), "t").expect("it is put");
+        assert!(!litter.exists());
+        fs::write(&litter, "half").expect("a file");
+        clear(dir.path(), path, "t").expect("it is cleared");
+        assert!(!litter.exists());
+        assert_eq!(fs::read(dir.path().join("x")).expect("x"), b"whole");
+    }
+
+    #[test]
     fn no_link_is_followed_out() {
         let dir = tempfile::tempdir().expect("a directory");
         let outside = tempfile::tempdir().expect("a directory");
         symlink(outside.path(), dir.path().join("src")).expect("a link");
-        assert!(put(dir.path(), BStr::new("src/x"), &file(b"x")).is_err());
-        assert!(put(dir.path(), BStr::new("../x"), &file(b"x")).is_err());
+        assert!(put(dir.path(), BStr::new("src/x"), &file(b"x"), "t").is_err());
+        assert!(put(dir.path(), BStr::new("../x"), &file(b"x"), "t").is_err());
         assert!(!outside.path().join("x").exists());
         fs::write(outside.path().join("y"), "kept").expect("a file");
-        assert!(put(dir.path(), BStr::new("src/y"), &Content::Absent).is_err());
+        assert!(put(dir.path(), BStr::new("src/y"), &Content::Absent, "t").is_err());
         assert!(outside.path().join("y").exists());
     }
 }

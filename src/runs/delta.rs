@@ -6,7 +6,7 @@
 use super::beneath::{self, Content};
 use super::gitside::RefPayload;
 use crate::error::{Context as _, Error, ErrorKind, Result};
-use crate::holds::Hold;
+use crate::holds::{Hold, State};
 use crate::judge::{ChangeOp, PathChange};
 use crate::repo::{Git, Workspace};
 use crate::sys::env::Env;
@@ -190,6 +190,12 @@ impl Payload {
         self.root.as_deref().unwrap_or(&workspace.root)
     }
 
+    /// What names a path's temporary file: the same in every try.
+    fn tag(&self, kept: &Kept) -> String {
+        let dir = self.dir.file_name().unwrap_or_default().to_string_lossy();
+        format!("{dir}-{}", kept.name)
+    }
+
     /// Reads it from a hold; `None` for a hold of something else.
     #[must_use]
     pub fn of(hold: &Hold) -> Option<Self> {
@@ -198,6 +204,23 @@ impl Payload {
             .filter(|payload: &Self| {
                 payload.version == VERSION && payload.kind == "workspace_delta"
             })
+    }
+
+    /// The bytes of one side of a path; empty where it was not there.
+    ///
+    /// # Errors
+    /// When the kept bytes cannot be read.
+    pub fn bytes(&self, path: &BStr, side: Side) -> Result<Vec<u8>> {
+        let in_git = path.strip_prefix(b".git/").filter(|_| self.root.is_some());
+        let named = in_git.map_or(path, BStr::new);
+        let Some(kept) = self.paths.iter().find(|kept| kept.path == named) else {
+            return Ok(Vec::new());
+        };
+        Ok(match self.side(kept, side)? {
+            Content::File { bytes, .. } => bytes,
+            Content::Link { target } => target,
+            Content::Absent | Content::Other => Vec::new(),
+        })
     }
 
     fn side(&self, kept: &Kept, side: Side) -> Result<Content> {
@@ -238,6 +261,9 @@ impl Payload {
             .iter()
             .partition(|kept| kept.mode_before.is_empty());
         for kept in made.into_iter().rev().chain(others) {
+            let tag = self.tag(kept);
+            // A link may stand in the way of the directory; then nothing of ours is in it.
+            let _ = beneath::clear(self.root(workspace), kept.path.as_bstr(), &tag);
             let now = beneath::read(self.root(workspace), kept.path.as_bstr());
             let before = self.side(kept, Side::Before)?;
             match now {
@@ -248,7 +274,7 @@ impl Payload {
                 }
                 Ok(_) | Err(_) => {}
             }
-            beneath::put(self.root(workspace), kept.path.as_bstr(), &before)?;
+            beneath::put(self.root(workspace), kept.path.as_bstr(), &before, &tag)?;
             failpoint::reach();
         }
         Ok(left)
@@ -281,6 +307,27 @@ impl Payload {
         Ok(())
     }
 
+    /// Removes the directories above a path that went, where the run had left nothing in them and nobody else has.
+    fn remove_emptied(&self, root: &Path, path: &BStr) {
+        let stays = |dir: &BStr| {
+            self.paths.iter().any(|kept| {
+                !kept.mode_after.is_empty()
+                    && kept
+                        .path
+                        .strip_prefix(dir.as_bytes())
+                        .is_some_and(|rest| rest.first() == Some(&b'/'))
+            })
+        };
+        let mut dir = path;
+        while let Some(slash) = dir.rfind_byte(b'/') {
+            dir = dir.get(..slash).unwrap_or_default().as_bstr();
+            if stays(dir) {
+                return;
+            }
+            beneath::remove_empty_dir(root, dir);
+        }
+    }
+
     /// Drops the kept bytes.
     ///
     /// # Errors
@@ -296,9 +343,12 @@ impl Payload {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Side {
+/// A side of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// What was there before the run.
     Before,
+    /// What the run left.
     After,
 }
 
@@ -313,47 +363,55 @@ pub struct Applied {
     pub conflicts: Vec<BString>,
 }
 
-/// Applies a held change that a person confirmed; three-way where the files moved on since.
+/// The note that a confirmed change is being applied; it goes when that is done.
+const APPLYING: &str = "applying";
+
+/// Whether a hold is of a run's change that a person has confirmed and that is not applied to the end.
+///
+/// So it is where the process that was to apply it was killed.
+#[must_use]
+pub fn is_unfinished(hold: &Hold) -> bool {
+    let dir = Payload::of(hold)
+        .map(|payload| payload.dir)
+        .or_else(|| RefPayload::of(hold).and_then(|payload| payload.dir));
+    let Some(dir) = dir else {
+        return false;
+    };
+    match hold.state_now() {
+        State::Confirmed => true,
+        State::Used => fs::read(dir.join(APPLYING)).is_ok_and(|id| id == hold.id.as_bytes()),
+        State::Pending | State::Denied | State::Expired => false,
+    }
+}
+
+/// The paths or refs of a held change of a run that have moved on so that it does not fit any more.
 ///
 /// # Errors
-/// When a path cannot be read or written.
-pub fn apply(workspace: &Workspace, payload: &Payload) -> Result<Applied> {
-    let mut done = Applied::default();
-    // What goes away goes first: a directory may become a file.
-    let (gone, others): (Vec<&Kept>, Vec<&Kept>) = payload
-        .paths
-        .iter()
-        .partition(|kept| kept.mode_after.is_empty());
-    for kept in gone.into_iter().chain(others) {
-        let path = kept.path.as_bstr();
-        let now = beneath::read(payload.root(workspace), path)?;
-        let before = payload.side(kept, Side::Before)?;
-        let after = payload.side(kept, Side::After)?;
-        if now == after {
-            done.applied.push(kept.path.clone());
-        } else if now == before {
-            beneath::put(payload.root(workspace), path, &after)?;
-            done.applied.push(kept.path.clone());
-        } else if let Some(merged) = merge(&before, &now, &after)? {
-            beneath::put(payload.root(workspace), path, &merged)?;
-            done.merged.push(kept.path.clone());
-        } else {
-            done.conflicts.push(kept.path.clone());
-        }
+/// When the workspace or the kept bytes cannot be read.
+pub fn misfits(workspace: &Workspace, hold: &Hold) -> Result<Vec<BString>> {
+    if let Some(refs) = RefPayload::of(hold) {
+        return refs.misfits(workspace);
     }
-    Ok(done)
+    Ok(match Payload::of(hold) {
+        Some(payload) => plan(workspace, &payload)?.done.conflicts,
+        None => Vec::new(),
+    })
 }
 
 /// Carries out a confirmed hold of a run's change, once; `None` for a hold of something else.
+///
+/// What a killed call began is finished by the next.
 ///
 /// # Errors
 /// When no safety point can be taken first, or a path cannot be written.
 pub fn carry_out(env: &Env, workspace: &Workspace, hold: &Hold) -> Result<Option<Applied>> {
     let payload = Payload::of(hold);
     let refs = RefPayload::of(hold);
-    if payload.is_none() && refs.is_none() {
-        return Ok(None);
-    }
+    let dir = match (&payload, &refs) {
+        (Some(payload), _) => Some(payload.dir.clone()),
+        (_, Some(refs)) => refs.dir.clone(),
+        (None, None) => return Ok(None),
+    };
     let actor = crate::sys::actor::detect(env);
     vault::save(
         env,
@@ -363,22 +421,107 @@ pub fn carry_out(env: &Env, workspace: &Workspace, hold: &Hold) -> Result<Option
             ..vault::Request::new("before a confirmed change is applied", actor)
         },
     )?;
-    if crate::holds::take_confirmed(env, workspace, &hold.action_hash)?.is_none() {
-        return Err(Error::new(
-            ErrorKind::Refused,
-            format!("the hold {} is not confirmed, or was used already", hold.id),
-        ));
+    if !(hold.state_now() == State::Used && is_unfinished(hold)) {
+        if let Some(dir) = &dir {
+            let note = dir.join(APPLYING);
+            files::replace(&note, hold.id.as_bytes(), 0o600, files::Durability::Synced)?;
+        }
+        failpoint::reach();
+        if crate::holds::take_confirmed(env, workspace, &hold.action_hash)?.is_none() {
+            return Err(Error::new(
+                ErrorKind::Refused,
+                format!("the hold {} is not confirmed, or was used already", hold.id),
+            ));
+        }
     }
-    if let Some(refs) = refs {
-        refs.apply(workspace)?;
-        return Ok(Some(Applied {
-            applied: refs.updates.into_iter().map(|update| update.name).collect(),
+    failpoint::reach();
+    let applied = match (payload, refs) {
+        (Some(payload), _) => Some(apply(workspace, &payload)?),
+        (None, Some(refs)) => {
+            refs.apply(workspace)?;
+            Some(Applied {
+                applied: refs.updates.into_iter().map(|update| update.name).collect(),
+                ..Applied::default()
+            })
+        }
+        (None, None) => None,
+    };
+    let is_whole = applied
+        .as_ref()
+        .is_some_and(|applied| applied.conflicts.is_empty());
+    if let Some(dir) = dir.filter(|_| is_whole) {
+        let note = dir.join(APPLYING);
+        fs::remove_file(&note).doing(ErrorKind::Io, || {
+            format!("cannot remove {}", note.display())
+        })?;
+    }
+    Ok(applied)
+}
+
+/// What is to be done to apply a held change.
+#[derive(Debug, Default)]
+struct Plan<'a> {
+    done: Applied,
+    puts: Vec<(&'a Kept, Content)>,
+}
+
+/// Works out what applying a held change comes to; three-way where the files moved on since.
+fn plan<'a>(workspace: &Workspace, payload: &'a Payload) -> Result<Plan<'a>> {
+    let mut plan = Plan::default();
+    // What goes away goes first: a directory may become a file.
+    let (gone, others): (Vec<&Kept>, Vec<&Kept>) = payload
+        .paths
+        .iter()
+        .partition(|kept| kept.mode_after.is_empty());
+    for kept in gone.into_iter().chain(others) {
+        let path = kept.path.as_bstr();
+        let after = payload.side(kept, Side::After)?;
+        let before = payload.side(kept, Side::Before)?;
+        // Where a link or a file is in the way of its directory, the path has moved on as well.
+        let Ok(now) = beneath::read(payload.root(workspace), path) else {
+            plan.done.conflicts.push(kept.path.clone());
+            continue;
+        };
+        if now == after {
+            plan.done.applied.push(kept.path.clone());
+        } else if now == before {
+            plan.done.applied.push(kept.path.clone());
+            plan.puts.push((kept, after));
+        } else if let Some(merged) = merge(&before, &now, &after)? {
+            plan.done.merged.push(kept.path.clone());
+            if merged != now {
+                plan.puts.push((kept, merged));
+            }
+        } else {
+            plan.done.conflicts.push(kept.path.clone());
+        }
+    }
+    Ok(plan)
+}
+
+/// Applies a held change that a person confirmed, whole or not at all; three-way where files moved on since.
+///
+/// Where one path has moved on so that its change does not fit, nothing is written.
+///
+/// # Errors
+/// When a path cannot be read or written.
+pub fn apply(workspace: &Workspace, payload: &Payload) -> Result<Applied> {
+    let plan = plan(workspace, payload)?;
+    if !plan.done.conflicts.is_empty() {
+        return Ok(Applied {
+            conflicts: plan.done.conflicts,
             ..Applied::default()
-        }));
+        });
     }
-    payload
-        .map(|payload| apply(workspace, &payload))
-        .transpose()
+    let root = payload.root(workspace);
+    for (kept, content) in &plan.puts {
+        failpoint::reach();
+        beneath::put(root, kept.path.as_bstr(), content, &payload.tag(kept))?;
+        if *content == Content::Absent {
+            payload.remove_emptied(root, kept.path.as_bstr());
+        }
+    }
+    Ok(plan.done)
 }
 
 /// Merges two changes of a text; `None` where they do not fit together.
@@ -447,7 +590,7 @@ pub fn back_to(env: &Env, workspace: &Workspace, id: &str) -> Result<usize> {
         .iter()
         .filter(|kept| kept.mode_before.is_empty())
     {
-        beneath::put(&workspace.root, kept.path.as_bstr(), &Content::Absent)?;
+        beneath::put(&workspace.root, kept.path.as_bstr(), &Content::Absent, id)?;
     }
     for kept in sides(&changes)
         .iter()
@@ -460,7 +603,7 @@ pub fn back_to(env: &Env, workspace: &Workspace, id: &str) -> Result<usize> {
                 format!("cannot put {} back: it was no file", kept.path),
             )
         })?;
-        beneath::put(&workspace.root, kept.path.as_bstr(), &content)?;
+        beneath::put(&workspace.root, kept.path.as_bstr(), &content, id)?;
     }
     Ok(changes.len())
 }

@@ -7,6 +7,7 @@ use crate::holds::Hold;
 use crate::judge::{ChangeOp, PathChange, RefUpdate};
 use crate::repo::{Git, Workspace, hooks};
 use crate::sys::files::{self, Durability};
+use crate::sys::out;
 use bstr::{BString, ByteSlice as _};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,7 @@ pub fn note(workspace: &Workspace, dir: &Path) -> Result<()> {
     if let Some(index) = files::read_if_there(&git_dir.join("index"))? {
         files::replace(&dir.join("index"), &index, 0o600, Durability::Lazy)?;
     }
+    super::record::write(&dir.join("stash.json"), &stashes(workspace)?)?;
     let mut seen = Vec::new();
     for (number, path) in guarded(common)?.into_iter().enumerate() {
         let content = beneath::read(common, path.as_bstr())?;
@@ -247,6 +249,69 @@ pub fn restore_index(workspace: &Workspace, noted: &Path, paths: &[BString]) -> 
         .map(|_| ())
 }
 
+/// A stash entry: its commit and its message.
+pub type Stash = (String, String);
+
+/// The stash entries, newest first.
+///
+/// # Errors
+/// When git cannot list them.
+pub fn stashes(workspace: &Workspace) -> Result<Vec<Stash>> {
+    let Some(common) = &workspace.common_dir else {
+        return Ok(Vec::new());
+    };
+    // Looked at first, because a process is what a run's start costs most.
+    if !common.join("logs/refs/stash").exists() && !common.join("reftable").is_dir() {
+        return Ok(Vec::new());
+    }
+    let listed = Git::at(workspace)
+        .args(["log", "-g", "-z", "--format=%H %gs", "refs/stash", "--"])
+        .output()?;
+    // Without a stash there is no such reference.
+    if listed.status != Some(0) {
+        return Ok(Vec::new());
+    }
+    Ok(listed
+        .stdout
+        .split(|byte| *byte == 0)
+        .map(String::from_utf8_lossy)
+        .filter_map(|line| {
+            let (id, message) = line.split_once(' ')?;
+            Some((id.to_owned(), message.to_owned()))
+        })
+        .collect())
+}
+
+/// Puts back the stash entries that went since [`note`], below those that came; returns what they were called.
+///
+/// # Errors
+/// When git cannot store one.
+pub fn put_stashes_back(workspace: &Workspace, noted: &Path) -> Result<Vec<String>> {
+    let before: Vec<Stash> = super::record::read(&noted.join("stash.json"))?.unwrap_or_default();
+    let now = stashes(workspace)?;
+    let gone: Vec<String> = before
+        .iter()
+        .filter(|entry| !now.contains(entry))
+        .map(|(_, message)| message.clone())
+        .collect();
+    if gone.is_empty() {
+        return Ok(gone);
+    }
+    let came = now.iter().filter(|entry| !before.contains(entry));
+    let wanted: Vec<&Stash> = came.chain(&before).collect();
+    if !now.is_empty() {
+        Git::at(workspace)
+            .args(["update-ref", "-d", "refs/stash"])
+            .read()?;
+    }
+    for (id, message) in wanted.into_iter().rev() {
+        Git::at(workspace)
+            .args(["stash", "store", "-q", "-m", message, id])
+            .read()?;
+    }
+    Ok(gone)
+}
+
 /// What a hold of moved refs carries.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RefPayload {
@@ -254,13 +319,16 @@ pub struct RefPayload {
     pub version: u32,
     /// Always `refs`.
     pub kind: String,
+    /// Where its files lie.
+    #[serde(default)]
+    pub dir: Option<PathBuf>,
     /// A bundle of the commits that came.
     pub bundle: Option<PathBuf>,
     /// The moves.
     pub updates: Vec<RefUpdate>,
 }
 
-/// The refs that moved between two pictures, `HEAD` and remote-tracking refs apart.
+/// The refs that moved between two pictures, `HEAD`, remote-tracking refs and the stash apart.
 #[must_use]
 pub fn moved(
     before: &BTreeMap<String, String>,
@@ -269,7 +337,9 @@ pub fn moved(
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     names
         .into_iter()
-        .filter(|name| name.starts_with("refs/") && !name.starts_with("refs/remotes/"))
+        .filter(|name| {
+            name.starts_with("refs/") && !name.starts_with("refs/remotes/") && *name != "refs/stash"
+        })
         .filter_map(|name| {
             let old = before.get(name).cloned().unwrap_or_default();
             let new = after.get(name).cloned().unwrap_or_default();
@@ -301,9 +371,40 @@ pub fn keep_refs(workspace: &Workspace, updates: Vec<RefUpdate>, dir: &Path) -> 
     Ok(RefPayload {
         version: 1,
         kind: "refs".to_owned(),
+        dir: Some(dir.to_path_buf()),
         bundle: made.then_some(path),
         updates,
     })
+}
+
+/// Puts `HEAD` back on the branch or commit that it was on; the index and the files stay.
+///
+/// # Errors
+/// When git refuses.
+pub fn put_head_back(
+    workspace: &Workspace,
+    before: &BTreeMap<String, String>,
+    now: &BTreeMap<String, String>,
+) -> Result<()> {
+    let was = |refs: &BTreeMap<String, String>| refs.get("HEAD").cloned().unwrap_or_default();
+    let start = before.get(super::delta::START);
+    let (head, is) = (was(before), was(now));
+    let message = ["-m", "holdpoint run: put back"];
+    let git = Git::at(workspace);
+    if !head.is_empty() && head != is {
+        git.arg("symbolic-ref").args(message).args(["HEAD", &head])
+    } else if let Some(start) = start
+        && head.is_empty()
+        && (!is.is_empty() || now.get(super::delta::START) != Some(start))
+    {
+        git.args(["update-ref", "--no-deref"])
+            .args(message)
+            .args(["HEAD", start])
+    } else {
+        return Ok(());
+    }
+    .read()
+    .map(|_| ())
 }
 
 /// Moves refs back to where they were.
@@ -332,6 +433,9 @@ fn move_refs<'a>(
         };
         input.extend_from_slice(verb.as_bytes());
     }
+    if input.is_empty() {
+        return Ok(());
+    }
     Git::at(workspace)
         .args(["update-ref", "-m", "holdpoint run", "--stdin", "-z"])
         .input(input)
@@ -348,7 +452,25 @@ impl RefPayload {
             .filter(|payload: &Self| payload.version == 1 && payload.kind == "refs")
     }
 
-    /// Moves the refs to where the run had them; whoever moved them since keeps their place.
+    /// The refs that are neither where they were before the run nor where it had them.
+    ///
+    /// # Errors
+    /// When the refs cannot be read.
+    pub fn misfits(&self, workspace: &Workspace) -> Result<Vec<BString>> {
+        let now = super::delta::refs(workspace)?;
+        Ok(self
+            .updates
+            .iter()
+            .filter(|update| {
+                let is = now.get(&update.name.to_string());
+                let is = is.map(String::as_str).unwrap_or_default();
+                is != update.old && is != update.new
+            })
+            .map(|update| update.name.clone())
+            .collect())
+    }
+
+    /// Moves the refs to where the run had them, all or none; whoever moved one since keeps their place.
     ///
     /// # Errors
     /// When the commits cannot be brought back, or a ref has moved on.
@@ -359,11 +481,16 @@ impl RefPayload {
                 .arg(bundle)
                 .read()?;
         }
+        let now = super::delta::refs(workspace)?;
+        let to_go = self.updates.iter().filter(|update| {
+            now.get(&update.name.to_string())
+                .map(String::as_str)
+                .unwrap_or_default()
+                != update.new
+        });
         move_refs(
             workspace,
-            self.updates
-                .iter()
-                .map(|update| (&update.name, &update.old, &update.new)),
+            to_go.map(|update| (&update.name, &update.old, &update.new)),
         )
         .map_err(|error| {
             Error::new(
@@ -371,7 +498,32 @@ impl RefPayload {
                 "the held refs cannot be moved: they have moved on since",
             )
             .because(error)
-        })
+        })?;
+        self.follow(workspace, now.get("HEAD"))
+    }
+
+    /// Lets the index follow the branch that `HEAD` is on, so that the commits that came do not look undone.
+    ///
+    /// What the person has staged since is left; no file is touched.
+    fn follow(&self, workspace: &Workspace, head: Option<&String>) -> Result<()> {
+        let moved = self.updates.iter().find(|update| {
+            head.is_some_and(|head| update.name == head.as_str())
+                && !update.old.is_empty()
+                && !update.new.is_empty()
+        });
+        if let Some(update) = moved {
+            let followed = Git::at(workspace)
+                .args(["read-tree", "-m", &update.old, &update.new])
+                .output()?;
+            if followed.status != Some(0) {
+                out::note(format!(
+                    "holdpoint: {} has moved, and the index has not followed: {}",
+                    update.name,
+                    String::from_utf8_lossy(&followed.stderr).trim()
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Drops the kept commits.
@@ -379,7 +531,8 @@ impl RefPayload {
     /// # Errors
     /// When the bundle cannot be removed.
     pub fn drop_bytes(&self) -> Result<()> {
-        match self.bundle.as_ref().and_then(|bundle| bundle.parent()) {
+        let dir = self.dir.as_deref();
+        match dir.or_else(|| self.bundle.as_ref()?.parent()) {
             Some(dir) if dir.exists() => fs::remove_dir_all(dir)
                 .doing(ErrorKind::Io, || format!("cannot remove {}", dir.display())),
             _ => Ok(()),

@@ -208,11 +208,17 @@ impl Left<'_> {
         Ok(left)
     }
 
-    fn pass(&self, changes: &[PathChange], payload: serde_json::Value) -> Result<Answer> {
-        let action = Action::WorkspaceDelta {
+    /// The action that changes are to the gate.
+    #[must_use]
+    pub fn action(&self, changes: &[PathChange]) -> Action {
+        Action::WorkspaceDelta {
             from: self.point.id.clone(),
             changes: changes.to_vec(),
-        };
+        }
+    }
+
+    fn pass(&self, changes: &[PathChange], payload: serde_json::Value) -> Result<Answer> {
+        let action = self.action(changes);
         let answer = gate::pass(
             self.env,
             self.workspace,

@@ -1,19 +1,10 @@
-//! `kill -9` at any step: nothing runs twice, nothing is orphaned, nothing is lost.
+//! What a killed run left going on is found and waited for.
 
-use super::{lives, pids, run, run_dir, until, wrapper};
+use super::{lives, pids, run_dir, until, wrapper};
 use crate::support::Sandbox;
 use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};
-
-/// Notes its process and its turn, and changes one file inside and one outside the Contract.
-fn script(sandbox: &Sandbox) -> String {
-    format!(
-        "echo $$ >> {}; echo in >> src/in; echo out >> out; sleep 0.05; echo end >> {}",
-        sandbox.path("pids").display(),
-        sandbox.path("ends").display()
-    )
-}
 
 fn guarded() -> Sandbox {
     Sandbox::with_files(&[
@@ -31,90 +22,6 @@ fn snapshot(sandbox: &Sandbox) -> Option<Value> {
     let repo = fs::read_dir(runs).ok()?.next()?.ok()?;
     let run = fs::read_dir(repo.path().join("runs")).ok()?.next()?.ok()?;
     serde_json::from_slice(&fs::read(run.path().join("run.json")).ok()?).ok()
-}
-
-/// Kills one of the two processes at its n-th failpoint and resumes; returns whether it was killed there.
-fn killed_at(variable: &str, n: u32) -> bool {
-    let sandbox = guarded();
-    let status = wrapper(&sandbox)
-        .args(["-q", "--", "sh", "-c", &script(&sandbox)])
-        .env(variable, n.to_string())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .unwrap();
-    let front_killed = status.code().is_none();
-    let first = snapshot(&sandbox);
-    if let Some(id) = first.as_ref().and_then(|run| run["id"].as_str()) {
-        // Twice: the second finds it over and says the same.
-        for _ in 0..2 {
-            let ran = run(&sandbox, ["-q", "--resume", id]);
-            assert!(
-                matches!(ran.code, 1 | 3),
-                "{variable}={n}: {} {}",
-                ran.code,
-                ran.err
-            );
-        }
-        assert_eq!(sandbox.read("out"), "out\n", "{variable}={n}");
-        let text = sandbox.read("src/in");
-        let started = pids(&sandbox, "pids");
-        assert!(
-            started.len() <= 1,
-            "{variable}={n}: ran {} times",
-            started.len()
-        );
-        assert_eq!(
-            text == "in\nin\n",
-            started.len() == 1,
-            "{variable}={n}: {text:?}"
-        );
-        for pid in started {
-            assert!(!lives(pid), "{variable}={n}: {pid} lives");
-        }
-        let holds = sandbox.holdpoint(["holds", "--json"]).exits(0).out;
-        let held = snapshot(&sandbox).unwrap()["holds"]
-            .as_array()
-            .unwrap()
-            .len();
-        assert!(
-            held <= 1 && (held == 1) == holds.contains("workspace_delta"),
-            "{variable}={n}: {holds}"
-        );
-    } else {
-        // Killed before the first snapshot: nothing was started.
-        assert!(pids(&sandbox, "pids").is_empty(), "{variable}={n}");
-    }
-    front_killed || first.is_none()
-}
-
-#[test]
-fn a_wrapper_killed_at_some_steps_is_resumed() {
-    for n in [1, 3, 5, 8, 11] {
-        killed_at("HOLDPOINT_TEST_DIE_AT", n);
-    }
-    for n in [1, 2, 4, 6] {
-        killed_at("HOLDPOINT_TEST_CHILD_DIE_AT", n);
-    }
-}
-
-#[test]
-#[ignore = "takes minutes: every step several times, in both processes"]
-#[expect(clippy::print_stderr, reason = "the count is what it is run for")]
-fn a_wrapper_killed_at_every_step_is_resumed() {
-    let mut kills = 0;
-    for round in 0..8 {
-        let mut n = 1 + round % 2;
-        while killed_at("HOLDPOINT_TEST_DIE_AT", n) && n < 200 {
-            kills += 1;
-            n += 1;
-        }
-        for n in 1..=8 {
-            killed_at("HOLDPOINT_TEST_CHILD_DIE_AT", n);
-            kills += 1;
-        }
-    }
-    eprintln!("{kills} kills");
 }
 
 #[test]

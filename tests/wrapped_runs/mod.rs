@@ -1,9 +1,11 @@
 //! Feature: wrapped runs.
 
+mod confirmed;
 mod crash;
 mod delta;
 mod ending;
 mod going_on;
+mod kills;
 mod outcome;
 mod sandbox;
 mod terminal;

@@ -12,6 +12,7 @@ use crate::runs::record::{Held, Run};
 use crate::sys::{failpoint, out};
 use crate::vault;
 use bstr::BString;
+use std::path::PathBuf;
 
 /// What became of the workspace.
 #[derive(Debug)]
@@ -73,6 +74,7 @@ pub(super) fn settle(scene: &Scene<'_>, run: &mut Run) -> Result<Settled> {
         hold(scene, run, &left, &parted.held, &mut settled)?;
     }
     settle_git::files(scene, run, &point, &mut settled)?;
+    settle_git::stashes(scene, run, &mut settled)?;
     settle_git::refs(scene, run, &mut settled)?;
     note_size(run, scene, &mut settled);
     run.judged = true;
@@ -125,6 +127,13 @@ pub(super) fn pass(
     Ok(answer)
 }
 
+/// Where the bytes of a held action lie: the same in every life of the run, so that it is held once.
+pub(super) fn held_dir(scene: &Scene<'_>, action: &Action) -> PathBuf {
+    let digest = action.digest();
+    let name = digest.get(..24).unwrap_or(&digest);
+    scene.dir.path().join(format!("held-{name}"))
+}
+
 /// Puts changes into a hold with their bytes, and the workspace back.
 fn hold(
     scene: &Scene<'_>,
@@ -156,10 +165,7 @@ fn hold(
         }
         Held::Ask | Held::Reject => {}
     }
-    let dir = scene
-        .dir
-        .path()
-        .join(format!("held-{}", ulid::Ulid::generate()));
+    let dir = held_dir(scene, &left.action(held));
     let payload = left.keep(held, &dir)?;
     if run.options.held == Held::Reject {
         guard::log(
@@ -259,6 +265,9 @@ fn finish_put_back(scene: &Scene<'_>, run: &Run, settled: &mut Settled) -> Resul
                         == update.new
                 })
                 .collect();
+            if !stand.is_empty() {
+                gitside::put_head_back(scene.workspace, &run.refs, &now)?;
+            }
             gitside::put_refs_back(scene.workspace, &stand)?;
             settled
                 .held
@@ -269,6 +278,14 @@ fn finish_put_back(scene: &Scene<'_>, run: &Run, settled: &mut Settled) -> Resul
             continue;
         };
         payload.put_back(scene.workspace)?;
+        if payload.root.is_none()
+            && let Some(id) = &run.point
+        {
+            let point = vault::find(scene.env, scene.workspace, Some(id))?;
+            payload.remove_new_dirs(scene.env, scene.workspace, &point)?;
+            let paths: Vec<BString> = payload.paths.iter().map(|kept| kept.path.clone()).collect();
+            gitside::restore_index(scene.workspace, &super::noted(scene), &paths)?;
+        }
         settled
             .held
             .extend(payload.paths.iter().map(|kept| kept.path.clone()));

@@ -1,6 +1,6 @@
 //! The git side of a run's end: refs that moved, and the files that decide what git runs.
 
-use super::settle::{Settled, pass};
+use super::settle::{Settled, held_dir, pass};
 use super::{Scene, guard};
 use crate::assess;
 use crate::assess::refs::Moved;
@@ -85,6 +85,25 @@ pub(super) fn files(
     Ok(())
 }
 
+/// Puts back stash entries that the run dropped: nothing else in the repository leads to them.
+pub(super) fn stashes(scene: &Scene<'_>, run: &Run, settled: &mut Settled) -> Result<()> {
+    if run.options.held == Held::Accept {
+        return Ok(());
+    }
+    let gone = gitside::put_stashes_back(scene.workspace, &super::noted(scene))?;
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let what = format!(
+        "the run dropped stash entries, which are back: {}",
+        gone.join("; ")
+    );
+    let note = guard::Note::new("rollback", RuleId::GitDiscard, "stash_dropped");
+    guard::log(scene, run, note.saying(what.clone()))?;
+    settled.notes.push(what);
+    Ok(())
+}
+
 /// Says which refs moved; holds them where no git hook has judged them already.
 pub(super) fn refs(scene: &Scene<'_>, run: &mut Run, settled: &mut Settled) -> Result<()> {
     let now = guard::refs(scene)?;
@@ -152,17 +171,15 @@ pub(super) fn refs(scene: &Scene<'_>, run: &mut Run, settled: &mut Settled) -> R
             .because("the run committed, and no git hook is installed to judge it");
         }
     }
-    let dir = scene
-        .dir
-        .path()
-        .join(format!("held-{}", ulid::Ulid::generate()));
+    let action = assess::refs::action(&moves);
+    let dir = held_dir(scene, &action);
     let updates: Vec<RefUpdate> = moves.iter().map(|moved| moved.update.clone()).collect();
     let payload = gitside::keep_refs(scene.workspace, updates.clone(), &dir)?;
     let json = serde_json::to_value(&payload).doing(ErrorKind::Internal, || {
         "cannot word the held refs".to_owned()
     })?;
     let wanted = Wanted {
-        action: assess::refs::action(&moves),
+        action,
         facts,
         payload: json,
         what: "refs",
@@ -170,6 +187,7 @@ pub(super) fn refs(scene: &Scene<'_>, run: &mut Run, settled: &mut Settled) -> R
     if decide(scene, run, wanted, settled)? {
         return payload.drop_bytes();
     }
+    gitside::put_head_back(scene.workspace, &run.refs, &now)?;
     gitside::put_refs_back(scene.workspace, &updates)?;
     settled
         .held
