@@ -513,7 +513,7 @@ impl RefPayload {
         });
         if let Some(update) = moved {
             let followed = Git::at(workspace)
-                .args(["read-tree", "-m", &update.old, &update.new])
+                .args(["read-tree", "-i", "-m", &update.old, &update.new])
                 .output()?;
             if followed.status != Some(0) {
                 out::note(format!(
