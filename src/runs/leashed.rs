@@ -10,7 +10,7 @@ use super::gate;
 use super::policy::limits::Limits;
 use super::policy::outcome::Exit;
 use super::record::{self, Cause, End, Spec, Started, VERSION};
-use super::tree::{self, Identity, LEASH_MARK};
+use super::tree::{self, Brood, Identity, LEASH_MARK};
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::sys::env::Env;
 use crate::sys::files;
@@ -414,6 +414,7 @@ impl Leashed {
                 if self.company == Company::Alone {
                     collect_orphans();
                 }
+                Brood::Some
             },
         );
         let mut end = lost(&self.dir)?;

@@ -38,6 +38,18 @@ impl Ends {
         self.tail.extend(last);
     }
 
+    /// Takes note of bytes that passed unseen, after the beginning: what follows them is the end.
+    pub fn skip(&mut self, bytes: usize) {
+        self.passed += bytes as u64;
+        self.tail.clear();
+    }
+
+    /// Returns true once the whole beginning has passed.
+    #[must_use]
+    pub fn has_begun(&self) -> bool {
+        self.head.len() == HEAD
+    }
+
     /// The beginning.
     #[must_use]
     pub fn head(&self) -> &[u8] {

@@ -177,6 +177,15 @@ pub fn marked(mark: &str) -> Vec<Process> {
         .collect()
 }
 
+/// Whether a process has children; the subreaper of a tree without any has no descendants either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Brood {
+    /// It has none.
+    None,
+    /// It may have some.
+    Some,
+}
+
 /// What ending a tree left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
@@ -188,11 +197,12 @@ pub struct Ended {
 
 /// Ends every process that `find` still finds: SIGTERM, then SIGKILL after `grace`, until none is left.
 ///
-/// `collect` is called in between, so that dead children are taken from the process table.
+/// `collect` is called in between, so that dead children are taken from the
+/// process table; where it knows that nothing can be left, nothing is looked for.
 pub fn end(
     grace: Duration,
     mut find: impl FnMut() -> Vec<Process>,
-    mut collect: impl FnMut(),
+    mut collect: impl FnMut() -> Brood,
 ) -> Ended {
     let mut ended = Ended::default();
     let mut asked = BTreeSet::new();
@@ -200,7 +210,9 @@ pub fn end(
     // A process in uninterruptible sleep takes no signal: we do not wait for it for ever.
     let give_up = grace + GRACE;
     loop {
-        collect();
+        if collect() == Brood::None {
+            return ended;
+        }
         let found = find();
         if found.is_empty() {
             return ended;
@@ -265,7 +277,7 @@ mod tests {
                     .filter(|p| p.id == id && p.state != b'Z')
                     .collect()
             },
-            || {},
+            || Brood::Some,
         );
         assert_eq!(ended.signalled, ["sleep"]);
         assert!(ended.left.is_empty());

@@ -58,7 +58,7 @@ fn picture(sandbox: &Sandbox) -> Vec<(String, u32, Vec<u8>)> {
             let entry = entry.unwrap();
             let path = entry.path();
             let name = path.to_string_lossy().into_owned();
-            if name.ends_with("/.git") || name.ends_with(".jsonl") {
+            if name.ends_with("/.git") || name.contains("_log.") {
                 continue;
             }
             let meta = path.symlink_metadata().unwrap();

@@ -7,11 +7,12 @@
 
 mod pump;
 mod show;
+mod side;
 mod watch;
 
 use super::policy::outcome::Exit;
 use super::record::{self, Cause, Dir, End, Spec, Started, VERSION};
-use super::tree::{self, AGENT_MARK, Identity, LEASH_MARK, MARK};
+use super::tree::{self, AGENT_MARK, Brood, Identity, LEASH_MARK, MARK};
 use super::{signals, terminal};
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
@@ -19,6 +20,7 @@ use crate::sys::env::Env;
 use crate::sys::lock::Lock;
 use crate::sys::{clock, failpoint};
 use pump::{Pumps, Shared};
+use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -248,7 +250,9 @@ impl Leash<'_> {
         while self.exit.is_none() {
             match news.recv_timeout(TICK) {
                 Ok(News::Signal(signals::SIGCHLD) | News::StreamEnded)
-                | Err(RecvTimeoutError::Timeout) => self.collect(),
+                | Err(RecvTimeoutError::Timeout) => {
+                    self.collect();
+                }
                 Ok(News::Signal(signals::SIGWINCH)) => pumps.follow_size(),
                 Ok(News::Signal(signals::SIGINT)) => {
                     interrupts += 1;
@@ -295,15 +299,10 @@ impl Leash<'_> {
         }
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let left_by_itself = self.exit.is_some();
-        let mut behind = tree::below(own);
-        if left_by_itself && !behind.is_empty() {
-            // What the command started in the background often leaves right after it.
-            let until = clock::monotonic() + LINGER;
-            while !behind.is_empty() && clock::monotonic() < until {
-                std::thread::sleep(Duration::from_millis(5));
-                self.collect();
-                behind = tree::below(own);
-            }
+        // What the command started in the background often leaves right after it.
+        let until = clock::monotonic() + LINGER;
+        while left_by_itself && self.collect() == Brood::Some && clock::monotonic() < until {
+            std::thread::sleep(Duration::from_millis(5));
         }
         let ended = tree::end(tree::grace(env), || tree::below(own), || self.collect());
         self.collect();
@@ -355,7 +354,11 @@ impl Leash<'_> {
                 }
             }
         }
-        let ended = tree::end(tree::grace(env), || tree::marked(&spec.mark), || {});
+        let ended = tree::end(
+            tree::grace(env),
+            || tree::marked(&spec.mark),
+            || Brood::Some,
+        );
         pumps.finish(DRAIN);
         watch.finish();
         let mut end = self.end(cause);
@@ -364,7 +367,7 @@ impl Leash<'_> {
     }
 
     /// Takes every dead child from the process table, and the command's status with it.
-    fn collect(&mut self) {
+    fn collect(&mut self) -> Brood {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => {
@@ -377,7 +380,9 @@ impl Leash<'_> {
                         });
                     }
                 }
-                Ok(None) | Err(_) => return,
+                Ok(None) | Err(Errno::INTR) => return Brood::Some,
+                // No child is left, and with it no descendant: orphans come to us.
+                Err(_) => return Brood::None,
             }
         }
     }
@@ -391,7 +396,8 @@ impl Leash<'_> {
 
     fn end(&self, cause: Cause) -> End {
         let now = clock::monotonic();
-        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.catch_up();
         let stage_failed = (self.exit == Some(Exit::Code(super::stage::NOT_STARTED)))
             .then(|| std::fs::read_to_string(self.dir.join("not-started")).ok())
             .flatten();

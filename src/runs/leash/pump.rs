@@ -5,6 +5,7 @@
 //! when they are full, and whoever resumes the run reads on.
 
 use super::News;
+use super::side::{self, Side};
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::runs::tail::Ends;
 use crate::runs::terminal;
@@ -18,7 +19,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -41,12 +42,22 @@ pub(crate) struct Shared {
     pub(crate) last_output: Option<Duration>,
     /// What stands on the person's screen and has to give way to output.
     pub(crate) screen: Option<super::show::Bar>,
+    /// What pours through standard output and was not read yet.
+    out_side: Option<Side>,
     written: u64,
 }
 
 impl Shared {
+    /// Reads what poured through, so that the ends are what they should be.
+    pub(crate) fn catch_up(&mut self) {
+        if let Some(side) = &mut self.out_side {
+            side.read_out(&mut [&mut self.out, &mut self.both]);
+        }
+    }
+
     /// Writes the ends to the attempt's directory, if anything passed since.
     pub(crate) fn flush(&mut self, dir: &Path) -> Result<()> {
+        self.catch_up();
         let passed = self.both.passed();
         if passed == self.written {
             return Ok(());
@@ -205,21 +216,80 @@ fn pipe(path: &Path) -> Result<(File, OwnedFd)> {
     Ok((File::from(ours), agents))
 }
 
-fn pass(stream: Stream, mut source: File, shared: &Mutex<Shared>, news: &Sender<News>) {
+/// A stream on its way.
+struct Passing<'a> {
+    stream: Stream,
+    source: File,
+    shared: &'a Mutex<Shared>,
+    /// Whoever reads our output is still there.
+    heard: bool,
+    /// The output can take what is moved inside the kernel.
+    movable: bool,
+}
+
+/// What a step of passing on came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// So many bytes passed.
+    Passed(usize),
+    /// The stream has ended.
+    Ended,
+}
+
+fn pass(stream: Stream, source: File, shared: &Mutex<Shared>, news: &Sender<News>) {
     let mut buffer = vec![0_u8; CHUNK];
-    let mut reader_gone = false;
+    let mut passing = Passing {
+        stream,
+        source,
+        shared,
+        heard: true,
+        // What comes over standard error is little and is read at once.
+        movable: stream == Stream::Out,
+    };
+    let mut pours = false;
     loop {
-        let read = match source.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(read) => read,
-            Err(error) if error.kind() == Io::Interrupted => continue,
-            // EIO is how a pseudo-terminal says that its last user has left.
-            Err(_) => break,
+        let heard = passing.heard;
+        let moved = if pours && passing.movable && passing.heard {
+            passing.pour()
+        } else {
+            None
+        };
+        let step = moved.unwrap_or_else(|| passing.copy(&mut buffer));
+        if heard && !passing.heard {
+            let _ = news.send(News::ReaderGone);
+        }
+        match step {
+            Step::Ended => break,
+            Step::Passed(bytes) => pours = bytes >= POURS,
+        }
+    }
+    let _ = news.send(News::StreamEnded);
+}
+
+/// So much at once means that there is more to come.
+const POURS: usize = 64 * 1024;
+
+impl Passing<'_> {
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads a stretch and writes it on.
+    fn copy(&mut self, buffer: &mut [u8]) -> Step {
+        let read = loop {
+            match self.source.read(buffer) {
+                Ok(0) => return Step::Ended,
+                Ok(read) => break read,
+                Err(error) if error.kind() == Io::Interrupted => {}
+                // EIO is how a pseudo-terminal says that its last user has left.
+                Err(_) => return Step::Ended,
+            }
         };
         let bytes = buffer.get(..read).unwrap_or_default();
         let screen = {
-            let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            match stream {
+            let mut shared = self.lock();
+            shared.catch_up();
+            match self.stream {
                 Stream::Out => shared.out.pass(bytes),
                 Stream::Err => shared.err.pass(bytes),
             }
@@ -227,20 +297,75 @@ fn pass(stream: Stream, mut source: File, shared: &Mutex<Shared>, news: &Sender<
             shared.last_output = Some(clock::monotonic());
             shared.screen.clone()
         };
-        if reader_gone {
-            continue;
+        if !self.heard {
+            return Step::Passed(read);
         }
         let passed = match screen {
-            Some(screen) => screen.aside(|| out::pass_on(stream, bytes)),
-            None => out::pass_on(stream, bytes),
+            Some(screen) => screen.aside(|| out::pass_on(self.stream, bytes)),
+            None => out::pass_on(self.stream, bytes),
         };
-        if passed.is_err() {
-            // What the agent still prints is kept in the ends, as for a reader that never was.
-            reader_gone = true;
-            let _ = news.send(News::ReaderGone);
+        // What the agent still prints is kept in the ends, as for a reader that never was.
+        self.heard = passed.is_ok();
+        Step::Passed(read)
+    }
+
+    /// Moves a stretch on inside the kernel; `None` where it has to be copied.
+    fn pour(&mut self) -> Option<Step> {
+        let sharing = {
+            let mut shared = self.lock();
+            let shared = &mut *shared;
+            if shared.screen.is_some() || !shared.out.has_begun() || !shared.both.has_begun() {
+                return None;
+            }
+            if shared.out_side.is_none() {
+                shared.out_side = Side::open(PIPE);
+            }
+            let side = shared.out_side.as_mut()?;
+            let sharing = side.share(&self.source, &mut [&mut shared.out, &mut shared.both]);
+            if matches!(sharing, side::Shared::Bytes(_)) {
+                shared.last_output = Some(clock::monotonic());
+            }
+            sharing
+        };
+        match sharing {
+            side::Shared::Bytes(bytes) => Some(self.move_on(bytes)),
+            // The copying read waits for more.
+            side::Shared::Nothing => None,
+            side::Shared::Ended => Some(Step::Ended),
+            side::Shared::NotSo => {
+                self.movable = false;
+                None
+            }
         }
     }
-    let _ = news.send(News::StreamEnded);
+
+    /// Moves on what the side pipe has already; what cannot be moved is copied.
+    fn move_on(&mut self, bytes: usize) -> Step {
+        let moved = side::move_on(&self.source, &rustix::stdio::stdout(), bytes).unwrap_or(0);
+        let mut left = bytes.saturating_sub(moved);
+        if left > 0 {
+            self.movable = false;
+        }
+        let mut buffer = [0; 16 * 1024];
+        while left > 0 {
+            let room = left.min(buffer.len());
+            let Some(part) = buffer.get_mut(..room) else {
+                break;
+            };
+            let read = match self.source.read(part) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(error) if error.kind() == Io::Interrupted => continue,
+                Err(_) => break,
+            };
+            left -= read;
+            let part = buffer.get(..read).unwrap_or_default();
+            if self.heard && out::pass_on(self.stream, part).is_err() {
+                self.heard = false;
+            }
+        }
+        Step::Passed(bytes)
+    }
 }
 
 /// Within this time a second Ctrl-C is meant for the wrapper.

@@ -87,8 +87,14 @@ impl<'a> Watch<'a> {
             if shared.screen.is_none() {
                 shared.screen.clone_from(&self.bar);
             }
+            let last = if self.bar.is_some() || self.beats(now) {
+                shared.catch_up();
+                tail::last_line(&shared.both.tail(), 80)
+            } else {
+                String::new()
+            };
             (
-                tail::last_line(&shared.both.tail(), 80),
+                last,
                 now.saturating_sub(shared.last_output.unwrap_or(self.begun)),
             )
         };
@@ -188,6 +194,11 @@ impl<'a> Watch<'a> {
         Workspace::find(self.env, &self.spec.cwd).ok()
     }
 
+    /// Whether it is time for the line that a person without a terminal hears.
+    fn beats(&self, now: Duration) -> bool {
+        !self.spec.quiet && !self.spec.pty && now.saturating_sub(self.beat) >= HEARTBEAT
+    }
+
     fn show(&mut self, now: Duration, elapsed: Duration, last: &str) {
         let state = match self.stage {
             Stage::Within => "running",
@@ -197,7 +208,7 @@ impl<'a> Watch<'a> {
         };
         if let Some(bar) = &self.bar {
             bar.set(elapsed, self.limits, state, last);
-        } else if !self.spec.quiet && !self.spec.pty && now.saturating_sub(self.beat) >= HEARTBEAT {
+        } else if self.beats(now) {
             self.beat = now;
             out::note(format!(
                 "holdpoint: run {}: {}",
