@@ -15,6 +15,7 @@ mod explain;
 mod extend;
 mod holds;
 mod hook;
+mod hunks;
 mod init;
 mod log;
 mod logs;

@@ -1,5 +1,6 @@
 //! `holdpoint rollback`: puts the workspace back to a safety point.
 
+use super::hunks;
 use super::points::{Toward, text_diff};
 use super::told::written_down_of;
 use crate::error::{Error, ErrorKind, Result};
@@ -10,7 +11,7 @@ use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::terminal::Terminal;
 use crate::sys::{actor, bar, out};
-use crate::vault::rollback::{self, Aim, Changed, PathText, Preview, Scope, Straight};
+use crate::vault::rollback::{self, Aim, Changed, PathText, Pick, Preview, Scope, Straight};
 use crate::vault::{self, Request, SafetyPoint};
 use bstr::BString;
 use std::os::unix::ffi::OsStrExt as _;
@@ -38,10 +39,13 @@ pub(super) struct Args {
     /// Puts files back and leaves the index and all else of git
     #[arg(long)]
     file_only: bool,
+    /// Asks hunk by hunk what is put back, at a terminal; leaves the index
+    #[arg(long, conflicts_with_all = ["yes", "dry_run", "undo", "redo", "refs", "json"])]
+    hunks: bool,
     /// Shows what would change and changes nothing
     #[arg(long)]
     dry_run: bool,
-    /// Also overwrites what changed after the summary was shown
+    /// Also overwrites what changed after the summary was shown, and what a person edited since the agent's last write
     #[arg(long)]
     force: bool,
     /// Does not ask
@@ -63,7 +67,7 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     }
     let scope = Scope {
         refs: args.refs,
-        files_only: args.file_only,
+        files_only: args.file_only || args.hunks,
         paths: args
             .paths
             .iter()
@@ -81,11 +85,22 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
         Request::new("before-rollback", actor.clone())
             .message(Some(format!("before the rollback to {}", target.id)))
     };
+    let changed = if args.force {
+        Changed::Overwrite
+    } else {
+        Changed::Keep
+    };
     let terminal = (!args.yes).then(Terminal::to_talk).flatten();
+    if args.hunks && terminal.is_none() {
+        return Err(
+            Error::new(ErrorKind::Usage, "there is no terminal to choose hunks at")
+                .hint("put whole files back: holdpoint rollback ID -- PATHS"),
+        );
+    }
     // Where nobody is shown anything first, one look at the workspace is enough.
     if terminal.is_none() && !args.dry_run {
         let straight = bar::over("restoring", vault::progress::steps, || {
-            rollback::straight(env, &workspace, &aim, scope, &request)
+            rollback::straight(env, &workspace, &aim, scope, &request, changed)
         })?;
         return Ok(match straight {
             Straight::Nothing(preview) => nothing(&preview),
@@ -95,7 +110,7 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
             }
         });
     }
-    let preview = bar::over("looking", vault::progress::steps, || {
+    let mut preview = bar::over("looking", vault::progress::steps, || {
         rollback::plan(env, &workspace, &aim, scope)
     })?;
     if args.dry_run {
@@ -105,24 +120,46 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     if preview.plan.is_empty() && matches!(aim, Aim::Point(_)) {
         return Ok(nothing(&preview));
     }
-    if let Some(terminal) = terminal {
-        terminal.say(preview.plan.to_string().trim_end())?;
-        let question = format!("Put back {} paths?", preview.plan.steps.len());
-        if !terminal.agrees(&question)? {
-            return Ok(ExitStatus::Cancelled);
-        }
+    if args.force {
+        preview.persons.clear();
+    }
+    if let Some(terminal) = terminal
+        && !is_agreed(env, &workspace, args, &terminal, &mut preview)?
+    {
+        return Ok(ExitStatus::Cancelled);
     }
     let request = request(&preview.target);
-    let changed = if args.force {
-        Changed::Overwrite
-    } else {
-        Changed::Keep
-    };
     let done = bar::over("restoring", vault::progress::steps, || {
         rollback::apply(env, &workspace, &preview, &request, changed)
     })?;
     note_down(env, &workspace, &actor, &preview, &done);
     Ok(report(&preview, &done, args.json))
+}
+
+/// Shows what would be done and asks, first of all about what a person edited.
+fn is_agreed(
+    env: &Env,
+    workspace: &Workspace,
+    args: &Args,
+    terminal: &Terminal,
+    preview: &mut Preview,
+) -> Result<bool> {
+    if !preview.persons.is_empty() {
+        terminal.say("edited by a person since the agent's last write:")?;
+        for path in &preview.persons {
+            terminal.say(&format!("  {path}"))?;
+        }
+        if terminal.agrees("Put these back too?")? {
+            preview.persons.clear();
+        }
+    }
+    if args.hunks {
+        preview.picks = hunks::pick(env, workspace, terminal, preview)?;
+        return Ok(preview.picks.values().any(|pick| *pick != Pick::Leave));
+    }
+    terminal.say(preview.plan.to_string().trim_end())?;
+    let count = preview.plan.steps.len();
+    terminal.agrees(&format!("Put back {count} paths?"))
 }
 
 fn note_down(
@@ -220,6 +257,11 @@ fn show(env: &Env, workspace: &Workspace, preview: &Preview, json: bool) -> Resu
         return Ok(());
     }
     out::line(format!("rollback to {} would:", preview.target.id));
+    for path in &preview.persons {
+        out::line(format!(
+            "ask about {path} (a person edited it since the agent's last write)"
+        ));
+    }
     out::line(preview.plan.to_string().trim_end());
     let changes = vault::compare(env, workspace, &preview.target)?;
     for change in &changes {

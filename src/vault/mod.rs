@@ -33,6 +33,7 @@ mod chunk;
 mod diff;
 mod excludes;
 mod gaps;
+pub mod handled;
 mod id;
 mod ignore;
 mod layout;

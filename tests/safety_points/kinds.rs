@@ -202,6 +202,33 @@ fn a_reftable_repository_comes_back() {
 }
 
 #[test]
+fn a_reftable_stash_comes_back_without_other_refs() {
+    let sandbox = Sandbox::plain();
+    let args = ["init", "-q", "--ref-format=reftable", "-b", "main"];
+    let init = sandbox.command("git").args(args).output().unwrap();
+    if !init.status.success() {
+        return;
+    }
+    shell(
+        &sandbox,
+        "echo a > a; git add a; git commit -qm 1; echo s > a; git stash -q
+         echo t > a; git stash push -q -m named; echo w > a",
+    );
+    let stashes = sandbox.git(["stash", "list"]);
+    let id = save(&sandbox)["id"].as_str().unwrap().to_owned();
+    shell(
+        &sandbox,
+        "git stash clear; git reset -q --hard; echo x > a; git commit -qam later; git gc -q --prune=now",
+    );
+    let head = sandbox.git(["rev-parse", "HEAD"]);
+    sandbox.holdpoint(["rollback", &id, "--yes"]).exits(0);
+    assert_eq!(sandbox.git(["stash", "list"]), stashes);
+    assert_eq!(sandbox.git(["rev-parse", "HEAD"]), head);
+    assert_eq!(sandbox.read("a"), "w\n");
+    sandbox.git(["fsck"]);
+}
+
+#[test]
 fn shallow_and_partial_clones_come_back_without_their_remote() {
     for more in ["--depth=1", "--filter=blob:none --no-checkout"] {
         let sandbox = Sandbox::plain();

@@ -16,6 +16,7 @@ mod ignored;
 mod killed;
 mod kinds;
 mod operations;
+mod persons;
 mod picture;
 mod random;
 mod save;

@@ -6,6 +6,7 @@
 
 mod after;
 mod before;
+mod deeds;
 mod start;
 
 use crate::agents::wiring::Whose;
@@ -13,6 +14,7 @@ use crate::agents::{Agent, Answer, Call, Intent, Moment, Reply, Step};
 use crate::error::Result;
 use crate::sys::env::Env;
 use crate::sys::{out, process};
+use crate::vault::handled::Edge;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -84,6 +86,10 @@ fn answer(
         // Judged twice, a confirmed call would be held by the second time.
         return Ok(agent.reply(&call, &Answer::Pass));
     }
+    let writes = call.may_write() && !plainly_reads(&call);
+    if writes && call.moment == Moment::AfterTool {
+        deeds::note(&Env::read()?, agent, &call, Edge::End);
+    }
     let answer = match call.moment {
         Moment::BeforeTool if !call.may_write() => Answer::Pass,
         Moment::BeforeTool => before::judge(&Env::read()?, agent, &call)?,
@@ -91,6 +97,12 @@ fn answer(
         Moment::SessionStart => start::brief(&Env::read()?, agent, &call)?,
         Moment::Prompt | Moment::Other => Answer::Pass,
     };
+    if writes
+        && call.moment == Moment::BeforeTool
+        && !matches!(answer, Answer::Deny(_) | Answer::Stop(_))
+    {
+        deeds::note(&Env::read()?, agent, &call, Edge::Begin);
+    }
     Ok(agent.reply(&call, &answer))
 }
 

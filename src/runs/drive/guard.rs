@@ -9,7 +9,7 @@ use crate::runs::policy::outcome::{self, Basis, Ending, Exit, Kind, Outcome};
 use crate::runs::record::{Cause, End, Purpose, Run};
 use crate::sys::env::Env;
 use crate::sys::out;
-use crate::vault;
+use crate::vault::{self, handled};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -29,7 +29,13 @@ pub(super) fn point(scene: &Scene<'_>, run: &Run, reason: &str) -> Result<Option
     for notice in &saved.notices {
         out::note(format!("holdpoint: {notice}"));
     }
+    wrote(scene, run, handled::Edge::Begin)?;
     Ok(Some(saved.point.id))
+}
+
+/// Notes when the run's command may write, so that a rollback tells its writes from a person's.
+pub(super) fn wrote(scene: &Scene<'_>, run: &Run, edge: handled::Edge) -> Result<()> {
+    handled::note(scene.workspace, &format!("run:{}", run.id), edge, None)
 }
 
 /// All refs and what they point to.

@@ -76,6 +76,7 @@ pub(super) fn settle(scene: &Scene<'_>, run: &mut Run) -> Result<Settled> {
     settle_git::files(scene, run, &point, &mut settled)?;
     settle_git::stashes(scene, run, &mut settled)?;
     settle_git::refs(scene, run, &mut settled)?;
+    super::guard::wrote(scene, run, vault::handled::Edge::End)?;
     note_size(run, scene, &mut settled);
     run.judged = true;
     Ok(settled)

@@ -2,6 +2,7 @@
 //! directories that are opened without following links.
 
 use super::plan::{Deed, Left, Plan, Step, is_index};
+use super::stash;
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::repo::{Git, Workspace};
 use crate::sys::{failpoint, files};
@@ -9,6 +10,7 @@ use crate::vault::ContentId;
 use crate::vault::capture::capture;
 use crate::vault::layout::Vault;
 use crate::vault::places::STAGING;
+use crate::vault::point::SafetyPoint;
 use crate::vault::progress;
 use crate::vault::stamp::Stamp;
 use crate::vault::store::Packer;
@@ -32,6 +34,8 @@ pub(super) struct Restore<'a> {
     pub(super) workspace: &'a Workspace,
     /// The git directory, which may have to be made.
     pub(super) git_dir: Option<PathBuf>,
+    /// The point that is put back.
+    pub(super) target: &'a SafetyPoint,
     /// The id of the rollback; it is part of every temporary name.
     pub(super) id: String,
     /// When the picture was taken that the plan rests on.
@@ -115,7 +119,7 @@ impl Run<'_> {
                     self.write_content(&path, id)?;
                     Ok(Some(path))
                 }
-                Deed::Bytes(bytes) => {
+                Deed::Bytes(bytes) | Deed::Merged { bytes, .. } => {
                     let path = self.next_staged();
                     let doing = || format!("cannot write {}", path.display());
                     failpoint::reach();
@@ -173,6 +177,15 @@ impl Run<'_> {
     }
 
     fn step(&mut self, step: &Step, staged: Option<&Path>) -> Result<()> {
+        if step.action == Deed::GitStash {
+            let Restore {
+                vault,
+                workspace,
+                target,
+                ..
+            } = self.restore;
+            return stash::put_back(vault, workspace, target);
+        }
         if let Deed::GitHead(words) = &step.action {
             let words = words.iter().map(String::as_str);
             return Git::at(self.restore.workspace)
@@ -279,7 +292,7 @@ impl Run<'_> {
                 own(dir, temporary.as_bytes())?;
                 swap(dir, temporary.as_bytes(), name)
             }
-            Deed::File { mode, .. } => {
+            Deed::File { mode, .. } | Deed::Merged { mode, .. } => {
                 let staged = staged.ok_or(Errno::INVAL)?;
                 self.finish_staged(step, staged, dir, name)?;
                 self.move_in(staged, dir, name, Some(*mode))
@@ -289,7 +302,7 @@ impl Run<'_> {
                 self.move_in(staged, dir, name, Some(0o644))
             }
             Deed::Object(id) => self.put_object(id, dir, name),
-            Deed::GitHead(_) => Ok(()),
+            Deed::GitHead(_) | Deed::GitStash => Ok(()),
         }
     }
 
@@ -312,7 +325,7 @@ impl Run<'_> {
                 AtFlags::SYMLINK_NOFOLLOW,
             )?;
         }
-        if let Deed::File { mode, .. } = step.action {
+        if let Deed::File { mode, .. } | Deed::Merged { mode, .. } = step.action {
             // Last of all: a change of owner drops the set-user-id bits.
             rustix::fs::chmod(staged, Mode::from_raw_mode(mode))?;
         }
@@ -477,7 +490,7 @@ impl Run<'_> {
     fn is_as_seen(&self, dir: &OwnedFd, name: &[u8], step: &Step) -> Result<bool> {
         if !matches!(
             step.action,
-            Deed::Remove | Deed::File { .. } | Deed::Link(_) | Deed::Fifo(_)
+            Deed::Remove | Deed::File { .. } | Deed::Merged { .. } | Deed::Link(_) | Deed::Fifo(_)
         ) {
             return Ok(true);
         }

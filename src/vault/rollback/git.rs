@@ -108,6 +108,19 @@ pub(super) fn add(
     let private = target.private.as_slice();
     let reftable = trees.find(&then.tree, b"reftable")?.is_some();
     let operation = scope.refs || add_refs(plan, workspace, &refs, reftable)?;
+    if reftable
+        && !scope.refs
+        && differences
+            .iter()
+            .any(|difference| difference.path.starts_with(b"reftable/"))
+    {
+        plan.steps.push(Step {
+            side: Side::Git,
+            path: "refs/stash".into(),
+            now: None,
+            action: Deed::GitStash,
+        });
+    }
     let mut moved = BTreeSet::new();
     for difference in differences {
         match part(&difference.path, private) {

@@ -12,15 +12,17 @@ mod journal;
 mod owner;
 mod plan;
 mod scope;
+mod stash;
 
 pub use journal::{PathText, Scope};
-pub use plan::{Deed, Left, Plan, Step};
+pub use plan::{Deed, Left, Pick, Plan, Step};
 
 use super::diff::Fresh;
 use super::diff::Trees;
+use super::handled::{self, Edge, Handled};
 use super::layout::Vault;
 use super::point::{SafetyPoint, TreeRef};
-use super::stamp::file_clock;
+use super::stamp::{Stamp, file_clock};
 use super::take::{Keep, Now, look, no_trees, point_path, take};
 use super::tree::Kind;
 use super::walk::{Side, Trust};
@@ -29,9 +31,11 @@ use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::lock::Lock;
-use bstr::BString;
+use bstr::{BString, ByteSlice as _};
 use journal::{History, Journal, Past};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 /// What a rollback aims at.
@@ -54,6 +58,10 @@ pub struct Preview {
     pub scope: Scope,
     /// What would be done.
     pub plan: Plan,
+    /// Files that a person edited since the agent's last write; they are left while they stand here.
+    pub persons: Vec<BString>,
+    /// How much of which paths is wanted; all of those that are not named.
+    pub picks: BTreeMap<BString, Pick>,
     aim: Aim,
     history: History,
 }
@@ -96,10 +104,13 @@ pub fn plan(env: &Env, workspace: &Workspace, aim: &Aim, scope: Scope) -> Result
     let (target, scope, history) = resolve(env, workspace, &vault, aim, scope, history)?;
     let now = look(&vault, env, workspace, Keep::Nothing, Trust::Nothing)?;
     let plan = make_plan(&vault, workspace, &target, &scope, &Present::seen(&now))?;
+    let persons = persons(workspace, &target, &plan)?;
     Ok(Preview {
         target,
         scope,
         plan,
+        persons,
+        picks: BTreeMap::new(),
         aim: aim.clone(),
         history,
     })
@@ -222,6 +233,7 @@ pub fn straight(
     aim: &Aim,
     scope: Scope,
     request: &dyn Fn(&SafetyPoint) -> Request,
+    changed: Changed,
 ) -> Result<Straight> {
     recover(env, workspace)?;
     let workspace = &with_remains(workspace);
@@ -234,16 +246,23 @@ pub fn straight(
         target,
         scope,
         plan: Plan::default(),
+        persons: Vec::new(),
+        picks: BTreeMap::new(),
         aim: aim.clone(),
         history,
     };
     let _alone = Lock::wait(&vault.rollback(workspace, ".lock"))?;
-    let begun = Begun::new(env, &vault, workspace, &preview, &request)?;
+    let mut begun = Begun::new(env, &vault, workspace, &preview, &request)?;
     preview.plan = begun.plan.clone();
     if begun.plan.is_empty() && matches!(aim, Aim::Point(_)) {
         return Ok(Straight::Nothing(Box::new(preview)));
     }
-    let done = begun.finish(&vault, workspace, &preview, Vec::new())?;
+    let mut left = Vec::new();
+    if changed == Changed::Keep {
+        preview.persons = persons(workspace, &preview.target, &begun.plan)?;
+        left = keep_persons(&mut begun.plan, &preview.persons);
+    }
+    let done = begun.finish(&vault, workspace, &preview, left)?;
     Ok(Straight::Done(Box::new(preview), Box::new(done)))
 }
 
@@ -268,6 +287,8 @@ pub fn apply(
     if changed == Changed::Keep {
         left = keep_changed(&mut begun.plan, &preview.plan);
     }
+    left.extend(keep_persons(&mut begun.plan, &preview.persons));
+    begun.plan.pick(&preview.picks);
     begun.finish(&vault, workspace, preview, left)
 }
 
@@ -326,22 +347,27 @@ impl Begun {
         );
         journal.kept = left
             .iter()
-            .map(|left: &Left| PathText(left.path.clone()))
+            .map(|left: &Left| left.path.clone())
+            .chain(picked(preview))
+            .map(PathText)
             .collect();
         let path = vault.rollback(workspace, ".journal");
         let restore = apply::Restore {
             vault,
             workspace,
             git_dir: git::dir(workspace, &preview.target),
+            target: &preview.target,
             id: before.id.clone(),
             seen_at,
             index_mtime: preview.target.index_mtime,
         };
+        handled::note_own(workspace, Edge::Begin)?;
         let steps = apply::apply(&restore, &plan, || {
             journal::write(&path, &journal)?;
             dead_lock.as_deref().map_or(Ok(()), remove_lock)
         })?;
         left.extend(steps);
+        handled::note_own(workspace, Edge::End)?;
         journal::keep(&vault.rollback(workspace, ".history"), &journal.history)?;
         journal::close(&path)?;
         left.extend(plan.left);
@@ -384,6 +410,47 @@ fn note(history: &mut History, before: &SafetyPoint, preview: &Preview) {
             Aim::Point(_) | Aim::Redo => past.before = id,
         }
     }
+}
+
+/// Paths of which not all is wanted: whoever finishes the rollback later leaves them.
+fn picked(preview: &Preview) -> impl Iterator<Item = BString> {
+    preview
+        .picks
+        .iter()
+        .filter(|(_, pick)| **pick != Pick::Whole)
+        .map(|(path, _)| path.clone())
+}
+
+/// The files of a plan that a person edited since the agent's last write.
+fn persons(workspace: &Workspace, target: &SafetyPoint, plan: &Plan) -> Result<Vec<BString>> {
+    let handled = Handled::since(workspace, &target.created)?;
+    let mut paths: Vec<BString> = Vec::new();
+    for step in plan.steps.iter().filter(|step| step.is_work()) {
+        let Some(now) = &step.now else { continue };
+        let place = workspace.root.join(OsStr::from_bytes(&step.path));
+        if now.kind == Kind::File
+            && let Ok(stat) = rustix::fs::lstat(&place)
+            && handled.is_a_persons(step.path.as_bstr(), Stamp::of(&stat).ctime, &now.id)
+        {
+            paths.push(step.path.clone());
+        }
+    }
+    paths.dedup();
+    Ok(paths)
+}
+
+/// Takes out of the plan what a person edited.
+fn keep_persons(plan: &mut Plan, persons: &[BString]) -> Vec<Left> {
+    let is_theirs = |step: &Step| step.is_work() && persons.contains(&step.path);
+    plan.steps.retain(|step| !is_theirs(step));
+    persons
+        .iter()
+        .map(|path| Left {
+            path: path.clone(),
+            why: "a person edited it since the agent's last write; --force puts it back too"
+                .to_owned(),
+        })
+        .collect()
 }
 
 /// Takes out of the plan what is not as the preview showed it.
@@ -505,12 +572,15 @@ fn finish(env: &Env, workspace: &Workspace, vault: &Vault, journal: &Journal) ->
         vault,
         workspace,
         git_dir: git::dir(workspace, &target),
+        target: &target,
         id: before.id.clone(),
         seen_at: file_clock(),
         index_mtime: target.index_mtime,
     };
+    handled::note_own(workspace, Edge::Begin)?;
     // The journal of the rollback that was interrupted is there already.
     let more = apply::apply(&restore, &plan, || Ok(()))?;
+    handled::note_own(workspace, Edge::End)?;
     left.extend(more.into_iter().map(|left| left.path.to_string()));
     journal::keep(&vault.rollback(workspace, ".history"), &journal.history)?;
     journal::close(&vault.rollback(workspace, ".journal"))?;

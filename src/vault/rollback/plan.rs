@@ -8,6 +8,7 @@ use crate::vault::diff::Difference;
 use crate::vault::tree::{Kind, Row, Why};
 use crate::vault::walk::Side;
 use bstr::{BString, ByteSlice as _};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// One thing to do to one path.
@@ -48,8 +49,28 @@ pub enum Deed {
     Object(ContentId),
     /// A small file of git is written with known bytes.
     Bytes(Vec<u8>),
+    /// A file is written with some of its hunks as the point has them.
+    Merged {
+        /// Its bytes.
+        bytes: Vec<u8>,
+        /// Its permission bits.
+        mode: u32,
+    },
     /// git itself is asked to set `HEAD`, because its refs are not files.
     GitHead(Vec<String>),
+    /// git itself is asked to store the list of stashes anew, for the same reason.
+    GitStash,
+}
+
+/// How much of a path's steps is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// All of them.
+    Whole,
+    /// None: it stays as it is.
+    Leave,
+    /// The file with these bytes.
+    Bytes(Vec<u8>),
 }
 
 /// A path that is left as it is.
@@ -188,6 +209,24 @@ impl Plan {
         }
     }
 
+    /// Takes out the steps of a path, or gives its file other bytes.
+    pub(super) fn pick(&mut self, picks: &BTreeMap<BString, Pick>) {
+        self.steps.retain_mut(|step| {
+            let pick = picks.get(&step.path).filter(|_| step.side == Side::Work);
+            match (pick, &step.action) {
+                (Some(Pick::Leave), _) => return false,
+                (Some(Pick::Bytes(bytes)), Deed::File { mode, .. }) => {
+                    step.action = Deed::Merged {
+                        bytes: bytes.clone(),
+                        mode: *mode,
+                    };
+                }
+                _ => {}
+            }
+            true
+        });
+    }
+
     /// Names a path that is left as it is.
     pub(in crate::vault) fn leave(&mut self, path: BString, why: &str) {
         self.left.push(Left {
@@ -213,7 +252,7 @@ impl Plan {
             (_, Side::Work) => 4,
             (Deed::Remove | Deed::RemoveDir, Side::Git) => 6,
             (Deed::MakeDir(_), Side::Git) => 7,
-            (Deed::GitHead(_), Side::Git) => 9,
+            (Deed::GitHead(_) | Deed::GitStash, Side::Git) => 9,
             (_, Side::Git) if is_index(&step.path) => 10,
             (_, Side::Git) => 8,
         };
@@ -261,6 +300,13 @@ impl Step {
             || (self.side == Side::Git && self.path.starts_with(b"objects/"))
     }
 
+    /// Returns true where a file takes the place of a file.
+    #[must_use]
+    pub fn replaces_file(&self) -> bool {
+        matches!(self.action, Deed::File { .. })
+            && self.now.as_ref().is_some_and(|row| row.kind == Kind::File)
+    }
+
     /// Returns true for a step in the worktree.
     #[must_use]
     pub fn is_work(&self) -> bool {
@@ -276,6 +322,7 @@ impl fmt::Display for Step {
             (Deed::MakeDir(_), _) => write!(f, "make      {path}/"),
             (Deed::Mode(mode), _) => write!(f, "mode      {path} ({mode:04o})"),
             (Deed::Object(_), _) => write!(f, "object    {path}"),
+            (Deed::GitStash, _) => write!(f, "git       stash list"),
             (Deed::GitHead(words), _) => write!(f, "git       {}", words.join(" ")),
             (_, None) => write!(f, "bring back {path}"),
             (_, Some(_)) => write!(f, "put back  {path}"),
