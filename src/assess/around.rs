@@ -1,9 +1,9 @@
 //! What lies around an action: the workspace, its index, the home and temporary directories.
 
 use super::place::{Located, Places};
-use crate::judge::{FileState, Level};
+use crate::judge::FileState;
 use crate::repo::{Graph, Kind, Tracked, Workspace};
-use crate::shell::{Arg, Dir, Lookup, Scope};
+use crate::shell::{self, Arg, Dir, Lookup, Scope};
 use crate::sys::env::Env;
 use bstr::BString;
 use std::cell::{OnceCell, RefCell};
@@ -237,7 +237,7 @@ impl Lookup for Around<'_> {
             .then(|| BString::from(self.workspace.root.as_os_str().as_bytes()))
     }
 
-    fn declared(&self, program: &str, args: &[Arg]) -> Option<(Level, String)> {
+    fn declared(&self, program: &str, args: &[Arg]) -> Option<shell::Declared> {
         let rows = self
             .declared
             .get_or_init(|| super::packages::declared(self.env, self.workspace));

@@ -95,7 +95,7 @@ fn repository(around: &Around<'_>, git: &GitDeed) -> Repository {
         return Repository::Unknown;
     };
     if named {
-        return Repository::Unknown;
+        return by_name(around, git, &dir).map_or(Repository::Unknown, Repository::There);
     }
     if dir == around.cwd() {
         return if around.has_repository() {
@@ -115,6 +115,23 @@ fn repository(around: &Around<'_>, git: &GitDeed) -> Repository {
         Ok(workspace) if workspace.git_dir.is_some() => Repository::There(workspace),
         _ => Repository::Unknown,
     }
+}
+
+/// The repository that `--git-dir`, `--work-tree` or git's variables name.
+fn by_name(around: &Around<'_>, git: &GitDeed, dir: &Path) -> Option<Workspace> {
+    let path = |arg: &Arg| Some(dir.join(OsStr::from_bytes(arg.literal()?)));
+    let work_tree = match &git.repo.work_tree {
+        Some(tree) => path(tree)?,
+        None => dir.to_path_buf(),
+    };
+    let git_dir = match &git.repo.git_dir {
+        Some(git_dir) => path(git_dir)?,
+        None => Workspace::find(around.env(), dir).ok()?.git_dir?,
+    };
+    // Any other directory would be filled with the repository's files.
+    let own = Workspace::find(around.env(), &work_tree).ok()?;
+    let named = Workspace::named(around.env(), &git_dir, &work_tree).ok()?;
+    (own.root == named.root && own.git_dir == named.git_dir).then_some(named)
 }
 
 /// The judgement where no repository can be asked: the worst it could plausibly be.

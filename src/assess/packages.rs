@@ -3,7 +3,7 @@
 use super::around::Around;
 use crate::judge::{Effect, EffectKind, Level, PackageClass};
 use crate::repo::Workspace;
-use crate::shell::Arg;
+use crate::shell::{self, Arg};
 use crate::sys::env::Env;
 use bstr::ByteSlice as _;
 use serde::Deserialize;
@@ -102,6 +102,8 @@ pub(super) struct Declared {
     level: u8,
     #[serde(default)]
     why: String,
+    #[serde(skip)]
+    agreed: bool,
 }
 
 #[derive(Deserialize)]
@@ -118,23 +120,38 @@ pub(super) fn declared(env: &Env, workspace: &Workspace) -> Vec<Declared> {
             program: "*".to_owned(),
             words: Vec::new(),
             level: 2,
+            agreed: false,
             why: format!("{} cannot be read: {error}", crate::prefs::COMMANDS),
         }]
     };
     match crate::prefs::texts(env, workspace, crate::prefs::COMMANDS) {
-        Ok(texts) => texts
-            .iter()
-            .flat_map(|text| match serde_json::from_str::<Table>(text) {
-                Ok(table) => table.commands,
-                Err(error) => broken(&error),
-            })
-            .collect(),
+        Ok(texts) if texts.is_empty() => Vec::new(),
+        Ok(texts) => {
+            let agreed = match crate::prefs::agreed(env, workspace, crate::prefs::COMMANDS) {
+                Ok(agreed) => agreed,
+                Err(error) => return broken(&error),
+            };
+            texts
+                .iter()
+                .flat_map(|text| match serde_json::from_str::<Table>(text) {
+                    Ok(mut table) => {
+                        for row in &mut table.commands {
+                            row.agreed = agreed.as_deref() == Some(text);
+                        }
+                        table.commands
+                    }
+                    Err(error) => broken(&error),
+                })
+                .collect()
+        }
         Err(error) => broken(&error),
     }
 }
 
 /// The strictest row that matches a command.
-pub(super) fn matching(rows: &[Declared], program: &str, args: &[Arg]) -> Option<(Level, String)> {
+///
+/// It lowers what the tables say only where a person confirmed it and it names its program.
+pub(super) fn matching(rows: &[Declared], program: &str, args: &[Arg]) -> Option<shell::Declared> {
     rows.iter()
         .filter(|row| row.program == program || row.program == "*")
         .filter(|row| {
@@ -152,7 +169,11 @@ pub(super) fn matching(rows: &[Declared], program: &str, args: &[Arg]) -> Option
             } else {
                 row.why.clone()
             };
-            Level::from_number(row.level).map(|level| (level, why))
+            Level::from_number(row.level).map(|level| shell::Declared {
+                level,
+                why,
+                agreed: row.agreed && row.program == program && !row.words.is_empty(),
+            })
         })
-        .max_by_key(|(level, _)| *level)
+        .max_by_key(|declared| (declared.level, !declared.agreed))
 }

@@ -83,6 +83,15 @@ pub fn texts(env: &Env, workspace: &Workspace, name: &str) -> Result<Vec<String>
     Ok(texts)
 }
 
+/// A policy file's text as a person last confirmed it.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn agreed(env: &Env, workspace: &Workspace, name: &str) -> Result<Option<String>> {
+    let confirmed = Confirmed::read(env, workspace)?;
+    Ok(confirmed.and_then(|confirmed| confirmed.files.get(name).cloned()))
+}
+
 /// The preferences that count here, typed.
 ///
 /// # Errors

@@ -3,6 +3,7 @@
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::sys::env::Env;
 use crate::sys::files;
+use bstr::ByteSlice as _;
 use sha2::{Digest as _, Sha256};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -104,6 +105,29 @@ impl Workspace {
             Some(_) => Self::discover(env),
             None => Err(error),
         })
+    }
+
+    /// Takes the repository that `--git-dir` and `--work-tree` name, as git does for a command.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Repository`] when there is none, or when its configuration names a worktree of its own.
+    pub fn named(env: &Env, git_dir: &Path, work_tree: &Path) -> Result<Self> {
+        let git_dir = match resolve_dot_git(git_dir)? {
+            Some(git_dir) => git_dir,
+            None => git_dir.to_path_buf(),
+        };
+        let elsewhere = files::read_if_there(&git_dir.join("config"))?
+            .is_some_and(|text| text.to_ascii_lowercase().contains_str("worktree"));
+        if elsewhere || !is_git_dir(&git_dir) {
+            return Err(Error::new(
+                ErrorKind::Repository,
+                format!(
+                    "{} is no repository that can be read here",
+                    git_dir.display()
+                ),
+            ));
+        }
+        Self::from_git_dir(env, &git_dir, Some(canonical(work_tree)?))
     }
 
     /// Finds a repository whose `.git` was deleted: it is still known by its place.

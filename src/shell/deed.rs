@@ -125,6 +125,30 @@ pub struct Script {
     pub commands: Vec<String>,
 }
 
+impl Script {
+    /// Takes back, from a deed on, what only the tables say of a service or a package.
+    ///
+    /// What happens to files and repositories is a matter of evidence, and what
+    /// weakens the guard is no one's to lower.
+    pub(crate) fn lower(&mut self, first: usize) {
+        let mut at = 0;
+        self.deeds.retain(|deed| {
+            at += 1;
+            let tables = match &deed.kind {
+                DeedKind::System { class, .. } => *class != SystemClass::RemoteCode,
+                DeedKind::Marked { .. } | DeedKind::Opaque { .. } | DeedKind::Package { .. } => {
+                    true
+                }
+                DeedKind::File { .. }
+                | DeedKind::Git(_)
+                | DeedKind::Guard { .. }
+                | DeedKind::Bypass { .. } => false,
+            };
+            at <= first || !tables
+        });
+    }
+}
+
 /// What the reader may ask of the files around a script.
 pub trait Lookup {
     /// The content of a file that a command would run or follow, if it is there and not huge.
@@ -138,7 +162,18 @@ pub trait Lookup {
     /// The top of the worktree that holds `dir`.
     fn toplevel(&self, dir: &Dir) -> Option<BString>;
     /// The user's own rules for a command: its level and why.
-    fn declared(&self, program: &str, args: &[Arg]) -> Option<(Level, String)>;
+    fn declared(&self, program: &str, args: &[Arg]) -> Option<Declared>;
+}
+
+/// What the user's own rules say of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// The level.
+    pub level: Level,
+    /// Why, as a clause.
+    pub why: String,
+    /// A person confirmed it: it counts instead of what the tables say, not only beside it.
+    pub agreed: bool,
 }
 
 /// A lookup that knows of no file.
@@ -166,7 +201,7 @@ impl Lookup for Nothing {
         None
     }
 
-    fn declared(&self, _program: &str, _args: &[Arg]) -> Option<(Level, String)> {
+    fn declared(&self, _program: &str, _args: &[Arg]) -> Option<Declared> {
         None
     }
 }

@@ -7,15 +7,18 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 
-struct Case {
-    file: String,
-    line: usize,
-    setup: String,
-    level: u64,
-    command: String,
+/// One line of the corpus.
+#[derive(Clone)]
+pub struct Case {
+    pub file: String,
+    pub line: usize,
+    pub setup: String,
+    pub level: u64,
+    pub command: String,
 }
 
-fn cases() -> Vec<Case> {
+/// The whole corpus.
+pub fn cases() -> Vec<Case> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/commands");
     let mut cases = Vec::new();
     let mut files: Vec<_> = fs::read_dir(dir)
@@ -44,7 +47,8 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-fn repository(setup: &str) -> Sandbox {
+/// The repository in which lines are judged.
+pub fn repository(setup: &str) -> Sandbox {
     match setup {
         "none" => return Sandbox::plain(),
         "project" => return super::project::repository(),
@@ -82,7 +86,8 @@ fn repository(setup: &str) -> Sandbox {
     sandbox
 }
 
-fn judge(sandbox: &Sandbox, cases: &[&Case]) -> Vec<serde_json::Value> {
+/// The verdicts of commands, in order, from one process.
+pub fn judge(sandbox: &Sandbox, cases: &[&Case]) -> Vec<serde_json::Value> {
     let mut child = sandbox
         .command(env!("CARGO_BIN_EXE_holdpoint"))
         .args(["check", "batch", "--actor", "person"])

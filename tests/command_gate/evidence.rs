@@ -1,15 +1,7 @@
 //! Evidence: the same command loses something in one repository and nothing in another.
 
+use super::level;
 use crate::support::Sandbox;
-
-fn level(sandbox: &Sandbox, command: &str) -> (u64, serde_json::Value) {
-    let ran = sandbox.holdpoint([
-        "check", "command", "--json", "--actor", "person", "--", command,
-    ]);
-    let verdict: serde_json::Value = serde_json::from_str(&ran.out)
-        .unwrap_or_else(|error| panic!("{command}: {error}: {}{}", ran.out, ran.err));
-    (verdict["level"].as_u64().unwrap(), verdict)
-}
 
 fn repository() -> Sandbox {
     let sandbox = Sandbox::with_files(&[

@@ -41,7 +41,8 @@ pub(super) fn variable(walk: &mut Walk<'_>, name: &BString, value: &Arg) {
         "SKIP" | "OVERCOMMIT_DISABLE" | "PRE_COMMIT_ALLOW_NO_CONFIG" => true,
         "HUSKY" | "LEFTHOOK" => matches!(value.text.as_slice(), b"0" | b"false"),
         "HUSKY_SKIP_HOOKS" | "GITHOOKS_DISABLE" => true,
-        _ => false,
+        // git gives these to a merge's own hooks, which read in them what is being merged.
+        name => name.starts_with("GITHEAD_"),
     };
     let loads = matches!(
         name_text.as_ref(),
@@ -53,7 +54,7 @@ pub(super) fn variable(walk: &mut Walk<'_>, name: &BString, value: &Arg) {
         });
     } else if skips {
         walk.note(DeedKind::Bypass {
-            why: format!("{name_text} switches hooks off"),
+            why: format!("{name_text} switches hooks off or misleads them"),
         });
     } else if loads && !value.text.is_empty() {
         if name_text == "PROMPT_COMMAND" {

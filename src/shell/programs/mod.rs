@@ -53,16 +53,27 @@ pub(crate) fn run(walk: &mut Walk<'_>, args: &[Arg], input: &Stream) -> Stream {
         input,
     };
     guard::look(walk, &call);
-    if let Some((level, why)) = walk.lookup.declared(&name, rest) {
-        walk.mark(level, why);
+    if let Some(declared) = walk.lookup.declared(&name, rest) {
+        let first = walk.script.deeds.len();
+        let stream = known_program(walk, &call, &path);
+        if declared.agreed {
+            walk.script.lower(first);
+        }
+        walk.mark(declared.level, declared.why);
+        return stream;
     }
-    if options::asks_help(rest) && !carriers::knows(&name) && !shells::knows(&name) {
+    known_program(walk, &call, &path)
+}
+
+fn known_program(walk: &mut Walk<'_>, call: &Call<'_>, path: &str) -> Stream {
+    let (name, rest) = (call.name, call.args);
+    if options::asks_help(rest) && !carriers::knows(name) && !shells::knows(name) {
         return Stream::Unknown;
     }
-    if prints_settings(&call) {
+    if prints_settings(call) {
         return Stream::Nothing;
     }
-    dispatch(walk, &call, &path)
+    dispatch(walk, call, path)
 }
 
 /// Programs that print settings of theirs for `eval` or `source`.
