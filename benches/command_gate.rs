@@ -80,7 +80,7 @@ fn repository(dir: &Path, name: &str) -> PathBuf {
         run(command("git", dir, &work).args(args));
     }
     // An index younger than its files proves nothing, and git says so by its content.
-    let past = std::time::SystemTime::now() - Duration::from_secs(60);
+    let past = std::time::SystemTime::now() - Duration::from_mins(1);
     for at in 0..5000 {
         let path = work.join(format!("src/m{}/f{at}.rs", at % 50));
         let file = fs::File::options().write(true).open(path).expect("a file");

@@ -647,6 +647,10 @@ fn moved(around: &Around<'_>, deed: &Deed, located: &Located, to: &Arg, effects:
         effects.push(plain(located, FileOp::Delete, FileState::Unknown).because("moved away"));
         return;
     }
+    if to.text == "/dev/null" {
+        delete(around, located, true, Named::Exactly, effects);
+        return;
+    }
     let from = subject(located);
     let mut leaves = false;
     let new = match target(around, &deed.dir, to) {

@@ -705,6 +705,16 @@ impl Evidence<'_, '_> {
             vec![full.clone()]
         };
         match graph.dropped(&[old], &gone, &[new]) {
+            Ok(dropped) if dropped.commits.is_empty() && full.starts_with(b"refs/tags/") => {
+                Finding::lossy(
+                    class,
+                    "a tag has no reflog, where it was is written nowhere else",
+                )
+                .losing(Losses {
+                    refs: vec![full],
+                    ..Losses::default()
+                })
+            }
             Ok(dropped) if dropped.commits.is_empty() => {
                 Finding::harmless(class, "every commit stays reachable")
             }

@@ -195,7 +195,7 @@ impl Tracked {
         let stat = &entry.stat;
         let time = (i64::from(stat.mtime.secs), i64::from(stat.mtime.nsecs));
         let now = (
-            i64::try_from(found.st_mtime).unwrap_or(i64::MAX),
+            found.st_mtime,
             i64::try_from(found.st_mtime_nsec).unwrap_or(i64::MAX),
         );
         // git's racy rule: an entry as young as the index proves nothing.

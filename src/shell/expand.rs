@@ -225,10 +225,7 @@ impl Walk<'_> {
             return;
         };
         if param.quoted || !splits {
-            fields.push_arg(&Arg {
-                glob: false,
-                ..value
-            });
+            fields.push_arg(&value);
         } else {
             fields.split(&value, &self.separators());
         }

@@ -35,6 +35,7 @@ pub fn read(text: &BStr, scope: &Scope, lookup: &dyn Lookup) -> Script {
     let text = walk::clean(text.to_vec());
     let mut walk = walk::Walk::new(scope.clone(), lookup);
     walk.run_text(text.as_slice().into(), &walk::Stream::Unknown);
+    walk.end();
     walk.script
 }
 

@@ -105,6 +105,7 @@ pub(crate) struct Walk<'a> {
     downloads: Vec<BString>,
     written: Vec<(BString, BString)>,
     table: bool,
+    traps: Vec<BString>,
     scripts: u16,
     /// Functions and aliases being run, against endless recursion.
     running: Vec<BString>,
@@ -124,6 +125,7 @@ impl<'a> Walk<'a> {
             downloads: Vec::new(),
             written: Vec::new(),
             table: false,
+            traps: Vec::new(),
             scripts: SCRIPTS,
             running: Vec::new(),
         }
@@ -293,10 +295,31 @@ impl<'a> Walk<'a> {
         stream
     }
 
+    /// Keeps text that runs when the shell ends, with the variables that it has by then.
+    pub(crate) fn at_end(&mut self, text: &BString) {
+        if self.traps.len() < 16 {
+            self.traps.push(text.clone());
+        } else {
+            self.opaque(Level::Confirm, "more traps than are followed");
+        }
+    }
+
+    /// Runs what was kept for the end.
+    pub(crate) fn end(&mut self) {
+        // A trap may set traps; each is run once.
+        for _ in 0..16 {
+            let Some(text) = self.traps.pop() else { return };
+            let _ = self.run_child(text.as_bstr(), &Stream::Unknown);
+        }
+    }
+
     /// Runs text as another shell would: what it changes of the state is gone afterwards.
     pub(crate) fn run_child(&mut self, text: &BStr, input: &Stream) -> Stream {
         let scope = self.scope.clone();
+        let traps = std::mem::take(&mut self.traps);
         let stream = self.run_text(text, input);
+        self.end();
+        self.traps = traps;
         self.scope = scope;
         stream
     }
@@ -536,6 +559,8 @@ impl<'a> Walk<'a> {
             if one.text.len() > 64 * 1024 {
                 one = Arg::unknown();
             }
+            // An assignment keeps a pattern as text; it lives again where it is used bare.
+            one.glob = false;
             Value::One(one)
         };
         if lasting {

@@ -225,7 +225,7 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
             if let Some(text) = args.iter().find(|arg| !arg.is_option()).cloned()
                 && text.text != "-"
             {
-                let _ = walk.run_child(text.text.as_bstr(), &Stream::Unknown);
+                walk.at_end(&text.text);
             }
             Stream::Nothing
         }

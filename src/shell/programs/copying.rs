@@ -255,6 +255,8 @@ fn rsync(walk: &mut Walk<'_>, args: &[Arg]) {
                     class: SystemClass::Irreversible,
                     why: "files on another machine are deleted once copied".to_owned(),
                 });
+            } else if remote(to) {
+                walk.mark(Level::Transparent, "files move to another machine");
             } else {
                 walk.file(PathOp::Move { to: to.clone() }, path);
             }

@@ -77,6 +77,11 @@ fn sed(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         let text = text.trim_ascii();
         text == b"d" || text == b"1,$d" || text == b"1,$ d" || text == b"Q" || text == b"q0"
     });
+    let quiet = options.has(&["n", "quiet", "silent"]);
+    let prints = texts
+        .iter()
+        .any(|text| text.iter().any(|byte| b"piacrRPe=l".contains(byte)));
+    let empties = empties || quiet && !prints && !texts.is_empty();
     let op = if empties {
         PathOp::Empty
     } else {

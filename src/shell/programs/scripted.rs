@@ -34,7 +34,7 @@ pub(super) fn editor(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     for text in &texts {
         // `%d|x`: a bar parts commands, but what follows `!` is the shell's.
         for line in text.lines().flat_map(commands) {
-            let line = line.trim_ascii().trim_start_with(|c| c == ':');
+            let line = plain_command(line);
             empties |= empties_all(line);
             if let Some(at) = line.find_byte(b'!')
                 && line
@@ -67,6 +67,27 @@ pub(super) fn editor(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         }
     }
     Stream::Unknown
+}
+
+/// A command without its colon and the words that only keep it quiet.
+fn plain_command(line: &[u8]) -> &[u8] {
+    let mut line = line.trim_ascii().trim_start_with(|c| c == ':');
+    for word in [
+        "silent! ",
+        "silent ",
+        "sil! ",
+        "sil ",
+        "noautocmd ",
+        "exe ",
+        "execute ",
+    ] {
+        if let Some(rest) = line.strip_prefix(word.as_bytes()) {
+            line = rest
+                .trim_ascii()
+                .trim_with(|c| matches!(c, ':' | '"' | '\''));
+        }
+    }
+    line
 }
 
 fn commands(line: &[u8]) -> Vec<&[u8]> {

@@ -75,7 +75,7 @@ fn interpret(walk: &mut Walk<'_>, of: &Interpreter, call: &Call<'_>) -> Stream {
     let mut operands: Vec<Arg> = Vec::new();
     let mut in_place = false;
     let mut module = None;
-    let mut loops = false;
+    let mut printing = false;
     let mut args = call.args.iter();
     'all: while let Some(arg) = args.next() {
         if !operands.is_empty() || !arg.is_option() {
@@ -116,7 +116,7 @@ fn interpret(walk: &mut Walk<'_>, of: &Interpreter, call: &Call<'_>) -> Stream {
                 // `-pi -e`, `-i.bak`; in `-pie` the e is the suffix, as Perl has it.
                 break;
             }
-            loops |= matches!(letter, 'n' | 'p');
+            printing |= letter == 'p';
             if of.short.contains(letter) {
                 let rest = arg.from(at);
                 let value = if rest.text.is_empty() {
@@ -145,8 +145,17 @@ fn interpret(walk: &mut Walk<'_>, of: &Interpreter, call: &Call<'_>) -> Stream {
         }
     }
     if in_place {
+        let prints = printing
+            || texts
+                .iter()
+                .any(|text| text.text.contains_str("print") || text.text.contains_str("say"));
+        let op = if prints || texts.is_empty() {
+            PathOp::Change
+        } else {
+            PathOp::Empty
+        };
         for path in &operands {
-            walk.file(PathOp::Change, path);
+            walk.file(op.clone(), path);
         }
         return Stream::Nothing;
     }
@@ -168,7 +177,6 @@ fn interpret(walk: &mut Walk<'_>, of: &Interpreter, call: &Call<'_>) -> Stream {
         }
         _ => from_input(walk, of, &call.input.clone(), call.name),
     }
-    let _ = loops;
     Stream::Unknown
 }
 

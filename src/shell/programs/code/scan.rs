@@ -165,7 +165,40 @@ fn aliases(text: &[u8]) -> Vec<(String, String)> {
             }
         }
     }
+    found.extend(renamed(text));
     found.truncate(32);
+    found
+}
+
+/// `const {execSync: run} = require('child_process')`, `import {rmSync as rm} from 'fs'`.
+fn renamed(text: &[u8]) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for part in text.split(|byte| *byte == b'{').skip(1) {
+        let Some((names, after)) = part.split_once_str("}") else {
+            continue;
+        };
+        let after = after.trim_ascii_start();
+        let imports = after.starts_with(b"from")
+            || after
+                .strip_prefix(b"=")
+                .is_some_and(|rest| rest.trim_ascii_start().starts_with(b"require("))
+            || after
+                .strip_prefix(b"=")
+                .is_some_and(|rest| rest.trim_ascii_start().starts_with(b"await import("));
+        if !imports {
+            continue;
+        }
+        for name in names.split(|byte| *byte == b',') {
+            let pair = name
+                .split_once_str(":")
+                .or_else(|| name.split_once_str(" as "));
+            if let Some((name, short)) = pair
+                && let (Ok(name), Ok(short)) = (name.trim().to_str(), short.trim().to_str())
+            {
+                found.push((short.to_owned(), name.to_owned()));
+            }
+        }
+    }
     found
 }
 

@@ -412,7 +412,8 @@ pub(super) const ROWS: &[Row] = &[
     )
     .unless("--dry-run -n"),
     kills("restic", "key|unlock remove", "a key is removed"),
-    asks("restic", "restore", "files are replaced by a backup's"),
+    asks("restic", "restore", "files are replaced by a backup's")
+        .unless("/tmp/* --target=/tmp/* /var/tmp/* --target=/var/tmp/*"),
     asks("restic", "unlock", "another run's lock is broken"),
     kills(
         "borg",
