@@ -1,7 +1,7 @@
 //! Deeds on paths: places, patterns and present bytes make them effects.
 
 use super::around::Around;
-use super::made::is_made_again;
+use super::made::{is_made_again, is_resolved_again};
 use super::nature::nature;
 use super::place::Located;
 use super::{bytes, system};
@@ -391,6 +391,7 @@ fn one(
                 effects.push(plain(&located, FileOp::Modify, FileState::Unknown));
             }
         }
+        PathOp::Unpack if around.places().is_temporary_root(&located.path) => {}
         PathOp::Unpack => unpack(&located, effects),
         PathOp::Make | PathOp::Touch | PathOp::Change | PathOp::Replace | PathOp::Empty => {
             content(around, &located, op, named, effects);
@@ -493,6 +494,10 @@ fn delete(
     }
     let state = around.state(&located.path);
     let (state, evidence) = match state {
+        FileState::Absent | FileState::Clean if is_resolved_again(bytes(&relative)) => (
+            FileState::Ignored,
+            "versions that git holds, or that the next install settles".to_owned(),
+        ),
         // It may be made by the time the command runs: judged by what its name says.
         FileState::Absent => {
             if is_made_again(bytes(&relative)) {

@@ -170,6 +170,32 @@ pub(super) fn is_made_again(path: &[u8]) -> bool {
     false
 }
 
+/// Returns true for a lock file of a package manager, which the next install writes anew.
+pub(super) fn is_resolved_again(path: &[u8]) -> bool {
+    let name = path.rsplit_str("/").next().unwrap_or_default();
+    matches!(
+        name,
+        b"package-lock.json"
+            | b"npm-shrinkwrap.json"
+            | b"yarn.lock"
+            | b"pnpm-lock.yaml"
+            | b"bun.lock"
+            | b"bun.lockb"
+            | b"Cargo.lock"
+            | b"poetry.lock"
+            | b"uv.lock"
+            | b"pdm.lock"
+            | b"Pipfile.lock"
+            | b"Gemfile.lock"
+            | b"composer.lock"
+            | b"mix.lock"
+            | b"pubspec.lock"
+            | b"Podfile.lock"
+            | b"flake.lock"
+            | b"go.sum"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::is_made_again;

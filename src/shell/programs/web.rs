@@ -230,7 +230,13 @@ fn request(walk: &mut Walk<'_>, method: &str, args: &[Arg], body: &BString) {
         .chars()
         .filter(|letter| !letter.is_whitespace() && *letter != '"')
         .collect();
-    let why = if method == "DELETE" {
+    let why = if method == "DELETE" && is_development(args) {
+        walk.mark(
+            Level::Transparent,
+            "a server under development on this machine is told to delete something",
+        );
+        None
+    } else if method == "DELETE" {
         Some("a server is told to delete something")
     } else if [
         "_delete_by_query",
@@ -266,6 +272,34 @@ fn request(walk: &mut Walk<'_>, method: &str, args: &[Arg], body: &BString) {
             why: why.to_owned(),
         });
     }
+}
+
+/// Ports at which frameworks serve what is being written, and no data store by default.
+const DEVELOPMENT: &[&str] = &[
+    "3000", "3001", "4000", "4200", "5000", "5001", "5173", "8000",
+];
+
+/// Whether every address is one of this machine's own servers under development.
+fn is_development(args: &[Arg]) -> bool {
+    let mut addresses = args
+        .iter()
+        .filter(|arg| !arg.is_option())
+        .map(Arg::shown)
+        .filter(|text| {
+            text.contains("localhost") || text.contains("://") || text.contains("127.0.0.1")
+        })
+        .peekable();
+    addresses.peek().is_some()
+        && addresses.all(|text| {
+            let text = text
+                .trim_start_matches("http://")
+                .trim_start_matches("https://");
+            let host = text.split(['/', '?']).next().unwrap_or(text);
+            ["localhost:", "127.0.0.1:", "[::1]:"]
+                .iter()
+                .find_map(|name| host.strip_prefix(name))
+                .is_some_and(|port| DEVELOPMENT.contains(&port))
+        })
 }
 
 /// Whether a body is a statement for a database, not a text that holds one.
