@@ -177,7 +177,27 @@ fn hostile_text_costs_bounded_work() {
     let braces = format!("rm {}", "{a,b}".repeat(30));
     let pipes = "a | ".repeat(30_000);
     let evals = format!("{}'", "eval '".repeat(3000));
-    for text in [doubling, nested, loops, braces, pipes, evals] {
+    let calls = format!(
+        "python3 -c \"{}{}\"",
+        "f(".repeat(20_000),
+        ")".repeat(20_000)
+    );
+    let lists = format!(
+        "node -e \"f({}{})\"",
+        "[".repeat(20_000),
+        "]".repeat(20_000)
+    );
+    let paths = format!("python3 -c \"f({}\"", "Path(".repeat(20_000));
+    let lisp = format!("emacs --batch --eval '{}'", "(delete-file ".repeat(10_000));
+    let awk = format!("awk '{}' f", "{print \"x\" | \"cat\"}".repeat(2000));
+    for text in [&calls, &lists, &paths] {
+        assert_eq!(
+            worst(&script(text.as_bytes())),
+            3,
+            "too deep to be read is not harmless"
+        );
+    }
+    for text in [doubling, nested, loops, braces, pipes, evals, lisp, awk] {
         let _ = script(text.as_bytes());
     }
 }

@@ -66,11 +66,11 @@ fn fits(wrapper: &str, command: &str) -> bool {
     let python = wrapper.contains("'''");
     // The shell of another user, another environment or a later time has other names and places.
     let names = command.contains('$') || command.contains('~') || command.contains('`');
-    !here && !(python && command.contains(['"', '\\', '\'', '$', '`'])) && !names
-        // `! ! x`, and words that begin a definition.
-        && !(wrapper == "! {}" && command.starts_with(['!', '{', '(', ':']))
-        && !(wrapper.contains("{}") && command.starts_with("function"))
-        && !command.contains("exec ")
+    // `! ! x`, and words that begin a definition.
+    let opens = wrapper == "! {}" && command.starts_with(['!', '{', '(', ':'])
+        || wrapper.contains("{}") && command.starts_with("function");
+    let odd = python && command.contains(['"', '\\', '\'', '$', '`']);
+    !(here || names || opens || odd || command.contains("exec "))
 }
 
 /// Wrapped lines of the corpus that come out milder than they are bare.

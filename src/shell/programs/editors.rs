@@ -190,6 +190,7 @@ fn awk_program(walk: &mut Walk<'_>, program: &[u8]) {
         }
     }
     read_from(walk, program);
+    let mut said: Option<Stream> = None;
     let mut rest = program;
     while let Some(at) = rest.find_byteset(b"|>") {
         let mark = rest.get(at).copied();
@@ -203,7 +204,8 @@ fn awk_program(walk: &mut Walk<'_>, program: &[u8]) {
             .unwrap_or_default()
             .contains_str("print");
         if mark == Some(b'|') {
-            let _ = walk.run_child(text.as_bstr(), &printed_before(program));
+            let said = said.get_or_insert_with(|| printed_before(program));
+            let _ = walk.run_child(text.as_bstr(), said);
         } else if printed && !text.is_empty() {
             let op = if rest.first() == Some(&b'>') {
                 PathOp::Change

@@ -171,7 +171,8 @@ fn lisp(walk: &mut Walk<'_>, text: &[u8]) {
         rest = rest.get(at + 1..).unwrap_or_default();
         let end = rest.find_byteset(b" \t\n()").unwrap_or(rest.len());
         let name = rest.get(..end).unwrap_or_default();
-        let literals = literals(rest.get(end..).unwrap_or_default());
+        let near = rest.get(end..).unwrap_or_default();
+        let literals = literals(near.get(..near.len().min(2048)).unwrap_or_default());
         let first = literals.first().cloned();
         match name {
             b"delete-file" | b"delete-directory" | b"f-delete" | b"move-file-to-trash" => {

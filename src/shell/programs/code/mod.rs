@@ -66,9 +66,14 @@ fn read_within(walk: &mut Walk<'_>, language: Language, text: &[u8], depth: u8) 
     }
 }
 
-fn calls_of(walk: &Walk<'_>, language: Language, text: &[u8]) -> Vec<Call> {
-    let home = walk.scope.home.as_ref().map(|home| home.as_bstr());
-    scan::calls(&Known::read(language, text, home), text)
+fn calls_of(walk: &mut Walk<'_>, language: Language, text: &[u8]) -> Vec<Call> {
+    let home = walk.scope.home.clone();
+    let known = Known::read(language, text, home.as_ref().map(|home| home.as_bstr()));
+    let calls = scan::calls(&known, text);
+    if known.was_too_deep() {
+        walk.opaque(Level::MustAsk, "code nested too deeply to be read");
+    }
+    calls
 }
 
 /// Notes what a script of the project would do, as far as that is certain.

@@ -115,7 +115,7 @@ fn calls_inside(known: &Known<'_>, text: &[u8]) -> Vec<Call> {
     if text.len() > 64 * 1024 || !text.contains(&b'(') {
         return Vec::new();
     }
-    calls(known, text)
+    known.inside(|| calls(known, text))
 }
 
 /// `Path("x").unlink()`, `require('fs').rmSync(…)`, `__import__('os').system(…)`.

@@ -4,6 +4,10 @@ use super::Language;
 use super::scan::Scanner;
 use crate::shell::arg::{Arg, TOKEN, UNKNOWN};
 use bstr::{BStr, BString, ByteSlice as _};
+use std::cell::Cell;
+
+/// Brackets in brackets that are followed.
+const DEPTH: u8 = 24;
 
 /// Most names that are remembered.
 const MOST_NAMES: usize = 64;
@@ -70,6 +74,8 @@ pub(super) struct Known<'k> {
     pub(super) language: Language,
     home: Option<&'k BStr>,
     names: Vec<(&'k [u8], Value)>,
+    depth: Cell<u8>,
+    too_deep: Cell<bool>,
 }
 
 impl<'k> Known<'k> {
@@ -79,6 +85,8 @@ impl<'k> Known<'k> {
             language,
             home,
             names: Vec::new(),
+            depth: Cell::new(0),
+            too_deep: Cell::new(false),
         };
         let mut seen: Vec<&[u8]> = Vec::new();
         let mut values: Vec<(&[u8], &[u8])> = Vec::new();
@@ -101,6 +109,23 @@ impl<'k> Known<'k> {
             }
         }
         known
+    }
+
+    /// Looks into brackets, as deep as code is ever written.
+    pub(super) fn inside<T: Default>(&self, look: impl FnOnce() -> T) -> T {
+        if self.depth.get() >= DEPTH {
+            self.too_deep.set(true);
+            return T::default();
+        }
+        self.depth.set(self.depth.get() + 1);
+        let found = look();
+        self.depth.set(self.depth.get() - 1);
+        found
+    }
+
+    /// Whether brackets were nested too deeply to be followed.
+    pub(super) fn was_too_deep(&self) -> bool {
+        self.too_deep.get()
     }
 
     /// The value of an expression that is no literal.
@@ -247,6 +272,10 @@ fn assignment(statement: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// Splits arguments at commas outside of brackets and strings.
 pub(super) fn arguments(known: &Known<'_>, text: &[u8]) -> Vec<Value> {
+    known.inside(|| each_argument(known, text))
+}
+
+fn each_argument(known: &Known<'_>, text: &[u8]) -> Vec<Value> {
     let mut values = Vec::new();
     for part in split(known.language, text) {
         let part = part.trim_ascii();
@@ -337,7 +366,9 @@ fn value(known: &Known<'_>, text: &[u8]) -> Value {
             let mut arg = if wrapper == b"<" {
                 Arg::known(inner)
             } else {
-                value(known, inner).arg()
+                known
+                    .inside(|| Some(value(known, inner)))
+                    .map_or_else(Arg::unknown, |value| value.arg())
             };
             arg.glob |= arg.text.iter().any(|byte| b"*?[".contains(byte)) && arg.is_known();
             return Value::Text(arg);
