@@ -587,3 +587,61 @@ fn configured_hooks_hold_a_commit_that_switches_hook_files_off() {
     );
     sandbox.git(["commit", "-qm", "without b"]);
 }
+
+#[test]
+fn a_machine_wide_directory_passes_on_the_hooks_whose_presence_changes_git() {
+    let sandbox = Sandbox::with_files(&[("a", "1")]);
+    sandbox.holdpoint(["init", "--global"]).exits(0);
+    let target = sandbox.path("target");
+    sandbox.git(["clone", "-q", ".", target.to_str().unwrap()]);
+    let there = |args: &[&str]| {
+        let output = sandbox
+            .command("git")
+            .args(args)
+            .current_dir(&target)
+            .output()
+            .unwrap();
+        Ran::from(output)
+    };
+    there(&["config", "receive.denyCurrentBranch", "updateInstead"]).exits(0);
+    let push = |text: &str| {
+        sandbox.write("a", text);
+        sandbox.git(["commit", "-qam", text]);
+        let output = sandbox
+            .command("git")
+            .args(["push", "-q", target.to_str().unwrap(), "main"])
+            .output()
+            .unwrap();
+        Ran::from(output)
+    };
+    let now = || fs::read_to_string(target.join("a")).unwrap();
+    push("2").exits(0);
+    assert_eq!(now(), "2", "no hook of its own: git's own way");
+    fs::write(target.join("a"), "unsaved").unwrap();
+    let ran = push("3");
+    assert_ne!(ran.code, 0);
+    assert!(ran.err.contains("unstaged changes"), "{}", ran.err);
+    assert_eq!(now(), "unsaved");
+    there(&["checkout", "-q", "--", "a"]).exits(0);
+    let hook = target.join(".git/hooks/push-to-checkout");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::write(
+        &hook,
+        "#!/bin/sh\ntouch \"$GIT_DIR/own-hook-ran\"\ngit read-tree -u -m HEAD \"$1\"\n",
+    )
+    .unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    push("4").exits(0);
+    assert_eq!(now(), "4");
+    assert!(target.join(".git/own-hook-ran").exists());
+    let ran = there(&["rev-parse", "--git-path", "hooks/proc-receive"]).exits(0);
+    let link = std::path::PathBuf::from(ran.out.trim());
+    let output = sandbox
+        .command(&link)
+        .current_dir(&target)
+        .output()
+        .unwrap();
+    let ran = Ran::from(output);
+    assert_ne!(ran.code, 0);
+    assert!(ran.err.contains("cannot find hook"), "{}", ran.err);
+}

@@ -8,8 +8,8 @@ use crate::exit::ExitStatus;
 use crate::journal::{self, LogEntry, Outcome};
 use crate::prefs::{self, Mode};
 use crate::repo::Workspace;
-use crate::repo::hooks::Event;
 use crate::repo::hooks::caller::Caller;
+use crate::repo::hooks::{Event, deploy};
 use crate::sys::env::Env;
 use crate::sys::{out, process};
 use std::ffi::OsStr;
@@ -39,7 +39,7 @@ fn chained_then_ours(call: &GitCall) -> Result<ExitCode> {
         .and_then(|called_as| Chained::find(called_as, &git_dir()));
     let Some(event) = event.filter(|_| !chained.as_ref().is_some_and(Chained::is_ours)) else {
         return match chained {
-            None => Ok(ExitStatus::Passed.into()),
+            None => Ok(as_if_absent(call).into()),
             Some(chained) => Err(chained.replace_us(&call.args)).doing(ErrorKind::Config, || {
                 format!("cannot run the {} hook that was there before", call.name)
             }),
@@ -66,6 +66,22 @@ fn chained_then_ours(call: &GitCall) -> Result<ExitCode> {
             Ok(ExitStatus::Passed.into())
         }
         judged => judged.map(ExitCode::from),
+    }
+}
+
+/// What git does without a hook of this name.
+fn as_if_absent(call: &GitCall) -> ExitStatus {
+    let done = match (call.name.as_str(), call.args.first()) {
+        ("push-to-checkout", Some(new)) => deploy::push_to_checkout(new),
+        ("proc-receive", _) => Err("error: cannot find hook 'proc-receive'"),
+        _ => Ok(()),
+    };
+    match done {
+        Ok(()) => ExitStatus::Passed,
+        Err(why) => {
+            out::note(why);
+            ExitStatus::Held
+        }
     }
 }
 

@@ -68,8 +68,8 @@ impl fmt::Display for Event {
 
 /// Every hook file that git may look for, which a machine-wide hooks directory has to pass on.
 ///
-/// `push-to-checkout` and `proc-receive` are left out: git changes what it does
-/// where such a file is there at all.
+/// Where `push-to-checkout` or `proc-receive` is there at all, git does something
+/// else; [`super::deploy`] does git's part where the repository has none.
 pub const KNOWN: &[&str] = &[
     "applypatch-msg",
     "commit-msg",
@@ -93,6 +93,8 @@ pub const KNOWN: &[&str] = &[
     "pre-rebase",
     "pre-receive",
     "prepare-commit-msg",
+    "proc-receive",
+    "push-to-checkout",
     "reference-transaction",
     "sendemail-validate",
     "update",

@@ -8,6 +8,7 @@
 
 pub mod caller;
 pub mod config;
+pub mod deploy;
 mod event;
 pub mod fate;
 pub mod files;

@@ -1,0 +1,70 @@
+//! What git does itself where no hook of a name is there, for the two hooks whose presence alone changes it.
+//!
+//! A machine-wide directory of hooks has to have both, or a repository's own
+//! would never run; where the repository has none, this takes git's part.
+
+use std::ffi::OsStr;
+use std::process::{Command, Stdio};
+
+/// Brings a pushed branch into its worktree as `receive.denyCurrentBranch=updateInstead` does.
+///
+/// The environment is the one that git gave the hook: `GIT_DIR` and `GIT_WORK_TREE`.
+///
+/// # Errors
+/// With git's own words of why it is not done.
+pub fn push_to_checkout(new: &OsStr) -> Result<(), &'static str> {
+    let steps: [(&[&str], &str); 2] = [
+        (
+            &["update-index", "-q", "--ignore-submodules", "--refresh"],
+            "Up-to-date check failed",
+        ),
+        (
+            &["diff-files", "--quiet", "--ignore-submodules", "--"],
+            "Working directory has unstaged changes",
+        ),
+    ];
+    for (args, why) in steps {
+        if !run(git().args(args)) {
+            return Err(why);
+        }
+    }
+    let base = if run(git().args(["rev-parse", "--quiet", "--verify", "HEAD"])) {
+        "HEAD".to_owned()
+    } else {
+        empty_tree().ok_or("Up-to-date check failed")?
+    };
+    let staged = ["diff-index", "--quiet", "--cached", "--ignore-submodules"];
+    if !run(git().args(staged).args([base.as_str(), "--"])) {
+        return Err("Working directory has staged changes");
+    }
+    if !run(git().args(["read-tree", "-u", "-m"]).arg(new)) {
+        return Err("Could not update working tree to new HEAD");
+    }
+    Ok(())
+}
+
+fn empty_tree() -> Option<String> {
+    let output = git()
+        .args(["hash-object", "-t", "tree", "/dev/null"])
+        .output()
+        .ok()?;
+    let id = String::from_utf8(output.stdout).ok()?;
+    Some(id.trim().to_owned())
+}
+
+/// Git as the hook's environment has it, in the worktree.
+fn git() -> Command {
+    let mut git = Command::new("git");
+    if let Some(root) = crate::sys::process::variable("GIT_WORK_TREE") {
+        git.current_dir(root);
+    }
+    git.stdin(Stdio::null());
+    git
+}
+
+/// Runs a step, whose output belongs on standard error, and returns whether it succeeded.
+fn run(step: &mut Command) -> bool {
+    step.stdout(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
