@@ -286,7 +286,11 @@ impl Workspace {
         };
         let kind = if root.is_none() {
             Kind::Bare
-        } else if git_dir != common_dir {
+        } else if git_dir != common_dir
+            || root
+                .as_deref()
+                .is_some_and(|root| is_borrowed(&git_dir, root))
+        {
             Kind::Linked
         } else if git_dir.file_name() == Some(OsStr::new(".git")) {
             Kind::Main
@@ -353,6 +357,15 @@ impl Workspace {
             .ok()
             .map(|path| path.as_os_str().as_bytes())
     }
+}
+
+/// Returns true where `GIT_WORK_TREE` lets a repository work in a directory that is not its own.
+///
+/// Its rules, holds and log are still those of its main worktree.
+fn is_borrowed(git_dir: &Path, root: &Path) -> bool {
+    git_dir.file_name() == Some(OsStr::new(".git"))
+        && git_dir.parent() != Some(root)
+        && fs::canonicalize(root.join(".git")).ok().as_deref() != Some(git_dir)
 }
 
 /// Holdpoint's directory for the repository at `key`: a readable name and a hash of the whole path.

@@ -437,6 +437,35 @@ fn linked_worktrees_are_judged_on_their_own_branch() {
 }
 
 #[test]
+fn a_borrowed_worktree_is_judged_by_the_repository_s_own_contract() {
+    let sandbox = guarded(&[]);
+    sandbox.write(
+        ".ccg/contract.md",
+        "# Contract\n\n## Scope\n\n### In Scope\n- `src/`\n",
+    );
+    let elsewhere = sandbox.path("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::write(elsewhere.join("outside.txt"), "x").unwrap();
+    let run = |line: &str| {
+        let output = sandbox
+            .command("git")
+            .args(line.split(' '))
+            .current_dir(&elsewhere)
+            .env("GIT_DIR", sandbox.work().join(".git"))
+            .env("GIT_WORK_TREE", &elsewhere)
+            .output()
+            .unwrap();
+        Ran::from(output)
+    };
+    run("add outside.txt").exits(0);
+    let ran = run("commit -qm around -- outside.txt");
+    assert_ne!(ran.code, 0);
+    assert!(ran.err.contains("contract.out-of-scope"), "{}", ran.err);
+    let holds = sandbox.holdpoint(["holds", "--json"]).exits(0);
+    assert!(holds.out.contains("\"id\""), "{}", holds.out);
+}
+
+#[test]
 fn housekeeping_waits_while_a_hold_does() {
     let sandbox = guarded(&[]);
     held(&sandbox, "branch -D topic");
