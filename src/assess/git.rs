@@ -4,7 +4,7 @@ use super::around::Around;
 use super::bytes;
 use super::place::Located;
 use crate::judge::{Effect, EffectKind, GitClass, Losses};
-use crate::repo::{Dropped, Others, Workspace};
+use crate::repo::{Dropped, GiveWay, Others, Workspace};
 use crate::shell::programs::git::{Act, GitDeed, Ignored};
 use crate::shell::{Arg, Deed};
 use bstr::{BString, ByteSlice as _};
@@ -164,6 +164,7 @@ fn without(act: &Act) -> Finding {
             GitClass::History,
             "the branch moves, files keep their content",
         ),
+        Act::Switch { .. } => Finding::harmless(GitClass::Read, "local changes are kept"),
         Act::Checkout { word } => {
             if looks_like_file(word) {
                 Finding::lossy(GitClass::Discard, why)
@@ -248,6 +249,7 @@ impl Evidence<'_, '_> {
                 worktree,
             } => vec![self.restore(paths, source.is_some(), *index, *worktree)],
             Act::Checkout { word } => vec![self.checkout(word)],
+            Act::Switch { target } => vec![self.visit(target)],
             Act::Clean {
                 directories,
                 ignored,
@@ -333,6 +335,13 @@ impl Evidence<'_, '_> {
                 );
                 findings.push(Finding::lossy(class, why).losing(losses));
             }
+        }
+        if let Some(losses) = target
+            .filter(|_| !careful && !unborn)
+            .and_then(|target| self.in_the_way(target, GiveWay::All))
+        {
+            let why = "files that git does not track would be overwritten by files of that commit";
+            findings.push(Finding::lossy(GitClass::Discard, why).losing(losses));
         }
         if moves_branch && target.is_some() {
             let moved = self.leaves(target);
@@ -502,6 +511,41 @@ impl Evidence<'_, '_> {
         Some(losses)
     }
 
+    /// Another commit is checked out; only ignored files give way to its own.
+    fn visit(&self, target: &Arg) -> Finding {
+        match self.in_the_way(target, GiveWay::Ignored) {
+            Some(losses) => Finding::lossy(
+                GitClass::Discard,
+                "ignored files would be overwritten by files of that commit",
+            )
+            .losing(losses),
+            None => Finding::harmless(
+                GitClass::Read,
+                "another commit is checked out, local changes are kept",
+            ),
+        }
+    }
+
+    /// Files that git does not hold and that a commit's would take the place of.
+    fn in_the_way(&self, target: &Arg, which: GiveWay) -> Option<Losses> {
+        let text = target.literal()?.to_str_lossy();
+        let name = if text == "-" { "@{-1}" } else { &text };
+        let commit = self.around.graph().commit(name).ok().flatten()?;
+        let tracked = self.around.tracked()?;
+        let mut files =
+            crate::repo::overwritten(self.around.workspace(), tracked, &commit, which).ok()?;
+        if files.is_empty() {
+            return None;
+        }
+        let more = files.len() > MOST;
+        files.truncate(MOST);
+        Some(Losses {
+            files,
+            more,
+            ..Losses::default()
+        })
+    }
+
     fn checkout(&self, word: &Arg) -> Finding {
         let Some(text) = word.literal() else {
             return Finding::harmless(GitClass::Read, "local changes are kept");
@@ -513,10 +557,7 @@ impl Evidence<'_, '_> {
                 .commit(&text.to_str_lossy())
                 .is_ok_and(|commit| commit.is_some());
         if is_ref {
-            return Finding::harmless(
-                GitClass::Read,
-                "another commit is checked out, local changes are kept",
-            );
+            return self.visit(word);
         }
         let is_file = self
             .locate(word)

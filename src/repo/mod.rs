@@ -2,6 +2,7 @@
 
 mod git;
 mod graph;
+mod incoming;
 mod staged;
 mod status;
 mod workspace;
@@ -10,6 +11,7 @@ pub mod hooks;
 
 pub use git::{Git, Output};
 pub use graph::{Dropped, Graph, Head};
+pub use incoming::{GiveWay, overwritten};
 pub use staged::{add_lines, between, index_path, staged};
 pub use status::{Others, Tracked, is_ignored, others};
 pub use workspace::{Kind, Workspace};

@@ -683,7 +683,10 @@ fn moved(deed: &mut crate::shell::deed::Deed, place: &str) {
                 | crate::judge::GitClass::Bypass => Level::MustAsk,
                 _ => Level::Transparent,
             },
-            Act::MoveHead { .. } | Act::Checkout { .. } | Act::Abandon { .. } => Level::Transparent,
+            Act::MoveHead { .. }
+            | Act::Checkout { .. }
+            | Act::Switch { .. }
+            | Act::Abandon { .. } => Level::Transparent,
             _ => Level::MustAsk,
         },
         DeedKind::Package { .. } => Level::Transparent,

@@ -83,6 +83,11 @@ pub enum Act {
         /// The worktree changes.
         worktree: bool,
     },
+    /// `switch BRANCH`: another branch is checked out, local changes are kept.
+    Switch {
+        /// The branch or commit.
+        target: Arg,
+    },
     /// `checkout WORD`: a branch to switch to, or a file to restore.
     Checkout {
         /// The word.

@@ -155,11 +155,18 @@ impl Git<'_, '_> {
             let target = options.operands.first().cloned();
             self.note(Act::MoveRef { name, target });
         }
+        let made = options
+            .value(&["c", "C", "create", "force-create", "orphan"])
+            .is_some();
         if options.has(&["f", "force", "discard-changes"]) {
             self.note(Act::ResetTree {
                 target: options.operands.first().cloned(),
                 moves_branch: false,
                 careful: false,
+            });
+        } else if let (false, [target]) = (made, options.operands.as_slice()) {
+            self.note(Act::Switch {
+                target: target.clone(),
             });
         } else {
             self.tells(
