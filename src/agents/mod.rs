@@ -5,6 +5,7 @@
 //! an edit names, judging and recording is `app::hook`'s part.
 
 mod call;
+pub mod canary;
 mod claude;
 mod codex;
 mod copilot;

@@ -18,7 +18,8 @@ use serde_json::Value;
 /// What a tool call would do.
 pub(super) fn intent(agent: Agent, tool: &str, input: &Value) -> Intent {
     let name = short_name(tool);
-    let known = match class_of(&name) {
+    let class = class_of(&name);
+    let known = match class {
         Some(Class::Shell) => shell(agent, input),
         Some(Class::Patch) => patch_of(input),
         Some(Class::Write) => write(input),
@@ -40,7 +41,18 @@ pub(super) fn intent(agent: Agent, tool: &str, input: &Value) -> Intent {
         }),
         None => None,
     };
-    known.unwrap_or_else(|| by_arguments(agent, tool, &name, input))
+    known.unwrap_or_else(|| match by_arguments(agent, tool, &name, input) {
+        // An agent's own tool that writes is no less so for arguments that cannot be read.
+        Intent::Unknown { .. } | Intent::Read { .. } if class.is_some() && !is_server_s(tool) => {
+            Intent::Unknown { risky: true }
+        }
+        intent => intent,
+    })
+}
+
+/// Returns true for a tool of an MCP server, which may mean anything by a borrowed name.
+fn is_server_s(tool: &str) -> bool {
+    tool.starts_with("mcp__") || tool.starts_with("MCP:")
 }
 
 /// The error that a tool's answer reports; `None` where it worked.
@@ -82,7 +94,9 @@ pub(super) fn failure(response: &Value) -> Option<String> {
     let kind = super::text(response, "resultType").or_else(|| super::text(response, "result_type"));
     let ended = super::text(response, "textResultForLlm")
         .or_else(|| super::text(response, "text_result_for_llm"))
-        .is_some_and(|text| exit_status_in(text, "completed with exit code "));
+        .is_some_and(|text| exit_status_in(text, "completed with exit code "))
+        || super::text(response, "llmContent")
+            .is_some_and(|text| exit_status_in(text, "\nExit Code: "));
     let failed = flagged
         || status.is_some_and(|status| status != 0)
         || kind.is_some_and(|kind| kind != "success")

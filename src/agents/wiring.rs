@@ -228,6 +228,22 @@ pub fn is_ours(entry: &Value) -> bool {
     }
 }
 
+/// The command line of our hook before a tool, as it stands in a settings document.
+#[must_use]
+pub fn command_before_tool(agent: Agent, document: &Value) -> Option<String> {
+    let (event, _) = agent.entries().into_iter().next()?;
+    let lists = document.get("hooks")?.get(event)?.as_array()?;
+    let entry = lists.iter().find(|entry| is_ours(entry))?;
+    let handler = entry
+        .get("hooks")
+        .and_then(|handlers| handlers.get(0))
+        .unwrap_or(entry);
+    ["command", "bash"]
+        .iter()
+        .find_map(|key| super::text(handler, key))
+        .map(str::to_owned)
+}
+
 /// A command that refuses, with words, when our program is missing or dies.
 ///
 /// Hosts go on after any status but 2, and after 2 without words.

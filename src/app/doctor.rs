@@ -307,21 +307,21 @@ fn monitor(env: &Env, workspace: &Workspace, findings: &mut Vec<Finding>) {
     findings.push(match tripwire::present(workspace) {
         Err(error) => failed(subject, &error),
         Ok(Some((_, value))) if value.ends_with(config::TRIPWIRE) => {
-            let alive = Programs::of_user(env).is_ok_and(|programs| {
-                crate::repo::hooks::is_executable(&programs.called(config::TRIPWIRE))
-            });
-            if alive {
-                Finding::new(
+            let program = std::path::Path::new(&value);
+            match inspect::fire_tripwire(env, workspace, program) {
+                Ok(()) => Finding::new(
                     State::Ok,
                     subject,
                     match heartbeat::last(workspace, "tripwire") {
-                        Some(seen) => format!("set; it last looked closer {} ago", since(seen)),
-                        None => "set; nothing has tripped it yet".to_owned(),
+                        Some(seen) => {
+                            format!("it answered; it last looked closer {} ago", since(seen))
+                        }
+                        None => "it answered; nothing has tripped it yet".to_owned(),
                     },
-                )
-            } else {
-                Finding::new(State::Fail, subject, format!("{value} cannot be run"))
-                    .hint("holdpoint init --tripwire")
+                ),
+                Err(why) => {
+                    Finding::new(State::Fail, subject, why).hint("holdpoint init --tripwire")
+                }
             }
         }
         Ok(Some((scope, value))) => Finding::new(

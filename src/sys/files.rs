@@ -4,7 +4,7 @@ use crate::error::{Context as _, ErrorKind, Result};
 use crate::sys::failpoint;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -167,11 +167,27 @@ pub fn sync_parent(path: &Path) -> std::io::Result<()> {
 /// # Errors
 /// When it is there and cannot be read.
 pub fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
-    match fs::read(path) {
+    match read_no_pipe(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).doing(ErrorKind::Io, || format!("cannot read {}", path.display())),
     }
+}
+
+/// Reads a file, and no pipe of that name, whose end may never come.
+fn read_no_pipe(path: &Path) -> std::io::Result<Vec<u8>> {
+    let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let mut file = OpenOptions::new()
+        .read(true)
+        .custom_flags(nonblock)
+        .open(path)?;
+    let meta = file.metadata()?;
+    if meta.file_type().is_fifo() {
+        return Err(std::io::Error::other("it is a pipe, no file"));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0) + 1);
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Reads a file of `/proc`, which has no size to go by: in one read where it fits a page.

@@ -6,9 +6,9 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
-const AGENTS: &[&str] = &["claude", "codex", "gemini", "cursor", "copilot", "opencode"];
+pub(super) const AGENTS: &[&str] = &["claude", "codex", "gemini", "cursor", "copilot", "opencode"];
 
-fn guarded() -> Sandbox {
+pub(super) fn guarded() -> Sandbox {
     let sandbox = Sandbox::with_files(&[
         ("src/lib.rs", "pub fn one() {}\n"),
         ("src/main.rs", "fn main() {}\n"),
@@ -20,7 +20,7 @@ fn guarded() -> Sandbox {
 }
 
 /// A call of an agent's hook before a tool runs, in that agent's own shape.
-fn before(sandbox: &Sandbox, agent: &str, tool: &str, input: &Value) -> Ran {
+pub(super) fn before(sandbox: &Sandbox, agent: &str, tool: &str, input: &Value) -> Ran {
     let cwd = sandbox.work();
     let payload = match agent {
         "copilot" => json!({"sessionId": "s1", "cwd": cwd, "toolName": tool, "toolArgs": input}),
@@ -41,7 +41,7 @@ fn before(sandbox: &Sandbox, agent: &str, tool: &str, input: &Value) -> Ran {
     call(sandbox, agent, "", &payload)
 }
 
-fn call(sandbox: &Sandbox, agent: &str, event: &str, payload: &Value) -> Ran {
+pub(super) fn call(sandbox: &Sandbox, agent: &str, event: &str, payload: &Value) -> Ran {
     let mut command = sandbox.command(env!("CARGO_BIN_EXE_holdpoint-hook"));
     command.args(["agent", agent]);
     if !event.is_empty() {
@@ -50,7 +50,7 @@ fn call(sandbox: &Sandbox, agent: &str, event: &str, payload: &Value) -> Ran {
     feed(command, payload.to_string().as_bytes())
 }
 
-fn feed(mut command: std::process::Command, input: &[u8]) -> Ran {
+pub(super) fn feed(mut command: std::process::Command, input: &[u8]) -> Ran {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -61,7 +61,7 @@ fn feed(mut command: std::process::Command, input: &[u8]) -> Ran {
     Ran::from(child.wait_with_output().unwrap())
 }
 
-fn shell(sandbox: &Sandbox, agent: &str, command: &str) -> Ran {
+pub(super) fn shell(sandbox: &Sandbox, agent: &str, command: &str) -> Ran {
     let tool = match agent {
         "gemini" => "run_shell_command",
         "cursor" => "Shell",
@@ -72,7 +72,7 @@ fn shell(sandbox: &Sandbox, agent: &str, command: &str) -> Ran {
 }
 
 /// Whether the agent would run the call, by its own protocol's rules.
-fn goes_on(agent: &str, ran: &Ran) -> bool {
+pub(super) fn goes_on(agent: &str, ran: &Ran) -> bool {
     let reply: Value = serde_json::from_str(&ran.out).unwrap_or(Value::Null);
     match agent {
         "claude" | "codex" => {
@@ -93,7 +93,7 @@ fn goes_on(agent: &str, ran: &Ran) -> bool {
     }
 }
 
-fn words(ran: &Ran) -> String {
+pub(super) fn words(ran: &Ran) -> String {
     format!("{}{}", ran.out, ran.err)
 }
 

@@ -1,5 +1,8 @@
 //! Agents' hook protocols, from captured payloads and through the real program.
 
+mod broken;
 mod calls;
+mod circles;
 mod payloads;
+mod person;
 mod wiring;

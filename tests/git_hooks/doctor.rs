@@ -169,6 +169,77 @@ fn settings_that_switch_hooks_off_are_found() {
 }
 
 #[test]
+fn every_agent_s_own_command_line_is_called_with_a_canary() {
+    let sandbox = guarded();
+    let agents = ["claude", "gemini", "cursor", "copilot", "opencode"];
+    for agent in agents {
+        sandbox.holdpoint(["init", "--agent", agent]).exits(0);
+    }
+    let before = fs::read(sandbox.work().join(".ccg/decision_log.jsonl")).unwrap_or_default();
+    let ran = sandbox.holdpoint(["doctor"]).exits(0);
+    let refused = ran.out.matches("refused a canary").count();
+    assert_eq!(refused, agents.len(), "{}", ran.out);
+    let after = fs::read(sandbox.work().join(".ccg/decision_log.jsonl")).unwrap_or_default();
+    assert_eq!(before, after, "a canary is no decision");
+    let holds = sandbox.holdpoint(["holds", "--json"]).exits(0);
+    assert!(!holds.out.contains("\"id\""), "{}", holds.out);
+    let points = sandbox.holdpoint(["points", "--json"]).exits(0);
+    assert!(!points.out.contains("\"id\""), "{}", points.out);
+}
+
+#[test]
+fn a_command_line_that_lets_the_canary_pass_is_found() {
+    let sandbox = guarded();
+    sandbox.holdpoint(["init", "--agent", "claude"]).exits(0);
+    let settings = sandbox.read(".claude/settings.json");
+    sandbox.write(
+        ".claude/settings.json",
+        settings.replacen(
+            "holdpoint-hook agent claude ||",
+            "holdpoint-hook agent claude >/dev/null ||",
+            1,
+        ),
+    );
+    failing(&sandbox, "let a canary pass");
+}
+
+#[test]
+fn a_gate_that_can_only_refuse_is_found() {
+    let sandbox = guarded();
+    sandbox.holdpoint(["init", "--agent", "cursor"]).exits(0);
+    sandbox.write(".ccg/contract.md", "# C\n\n## Forbidden Patterns\n- /(/\n");
+    failing(&sandbox, "refuses everything");
+}
+
+#[test]
+fn the_canary_lets_no_call_of_an_agent_pass() {
+    let sandbox = guarded();
+    let payload = serde_json::json!({"hook_event_name": "PreToolUse", "cwd": sandbox.work(),
+        "tool_name": "Bash", "tool_input": {"command": "echo hi > new.txt"}});
+    let file = sandbox.path("payload.json");
+    fs::write(&file, payload.to_string()).unwrap();
+    let output = sandbox
+        .command(env!("CARGO_BIN_EXE_holdpoint-hook"))
+        .args(["agent", "claude"])
+        .env("HOLDPOINT_CANARY", "1")
+        .stdin(fs::File::open(&file).unwrap())
+        .output()
+        .unwrap();
+    let ran = Ran::from(output);
+    assert!(ran.out.contains("\"deny\""), "{}", ran.out);
+}
+
+#[test]
+fn a_tripwire_that_cannot_be_run_is_found() {
+    let sandbox = Sandbox::with_files(&[("a", "1")]);
+    sandbox.holdpoint(["init", "--tripwire"]).exits(0);
+    let ran = sandbox.holdpoint(["doctor"]).exits(0);
+    assert!(ran.out.contains("tripwire: it answered"), "{}", ran.out);
+    fs::remove_file(sandbox.path("state/holdpoint/program/holdpoint-fsmonitor")).unwrap();
+    failing(&sandbox, "cannot be run");
+}
+
+#[test]
 fn a_tripwire_that_somebody_took_away_is_found() {
     let sandbox = Sandbox::with_files(&[("a", "1")]);
     sandbox.holdpoint(["init", "--tripwire"]).exits(0);

@@ -3,4 +3,5 @@
 mod doctor;
 mod events;
 mod install;
+mod operations;
 mod tripwire;

@@ -1,12 +1,12 @@
 //! Agents' hooks: wired as we would wire them, able to run, and let through by each agent's own trust gate.
 
 use super::{Finding, State, failed, since};
-use crate::agents::Agent;
-use crate::agents::wiring;
+use crate::agents::{Agent, canary, wiring};
 use crate::app::wire::{self, Wiring};
 use crate::error::Result;
+use crate::judge::Level;
 use crate::repo::Workspace;
-use crate::repo::hooks::{PROGRAM, heartbeat, is_executable};
+use crate::repo::hooks::{PROGRAM, heartbeat, inspect, is_executable};
 use crate::sys::env::Env;
 use crate::sys::files;
 use bstr::ByteSlice as _;
@@ -70,11 +70,15 @@ fn of_agent(
     };
     if let Some(plugin) = agent.plugin() {
         let current = bytes == plugin.as_bytes();
-        return Ok(Some(vec![if current {
-            wired(workspace, agent, path)
-        } else {
-            outdated(agent, path)
-        }]));
+        let command = format!("{PROGRAM} agent {agent} tool.execute.before");
+        return Ok(Some(vec![
+            if current {
+                wired(workspace, agent, path)
+            } else {
+                outdated(agent, path)
+            },
+            fire(env, workspace, agent, &command),
+        ]));
     }
     let Ok(document) = serde_json::from_slice::<Value>(&bytes) else {
         return Ok(None);
@@ -99,6 +103,9 @@ fn of_agent(
     } else {
         outdated(agent, path)
     });
+    if let Some(command) = wiring::command_before_tool(agent, &document) {
+        findings.push(fire(env, workspace, agent, &command));
+    }
     if document.get("disableAllHooks").and_then(Value::as_bool) == Some(true) {
         findings.push(
             Finding::new(State::Fail, "", "disableAllHooks switches every hook off")
@@ -107,6 +114,41 @@ fn of_agent(
     }
     findings.extend(trust(env, workspace, agent, path, &document)?);
     Ok(Some(findings))
+}
+
+/// Runs the hook's own command line with a call that must not pass, as the agent would.
+fn fire(env: &Env, workspace: &Workspace, agent: Agent, command: &str) -> Finding {
+    let payload = canary::payload(agent, &workspace.root.to_string_lossy());
+    let output =
+        match inspect::call_as_agent(env, workspace, command, payload.to_string().as_bytes()) {
+            Ok(output) => output,
+            Err(error) => return failed("", &error),
+        };
+    let heard = canary::refusal(
+        agent,
+        output.status.code(),
+        &String::from_utf8_lossy(&output.stdout),
+        &String::from_utf8_lossy(&output.stderr),
+    );
+    match heard {
+        Some(reason) if reason.starts_with(&canary::words(Level::MustAsk)) => {
+            Finding::new(State::Ok, "", "its command line refused a canary")
+        }
+        Some(reason) => Finding::new(
+            State::Fail,
+            "",
+            format!("it refuses everything, because it cannot judge: {reason}"),
+        ),
+        None => Finding::new(
+            State::Fail,
+            "",
+            format!(
+                "its command line let a canary pass ({}): {command}",
+                output.status
+            ),
+        )
+        .hint(format!("holdpoint init --agent {agent}")),
+    }
 }
 
 fn wired(workspace: &Workspace, agent: Agent, path: &Path) -> Finding {

@@ -12,6 +12,7 @@ mod start;
 use crate::agents::wiring::Whose;
 use crate::agents::{Agent, Answer, Call, Intent, Moment, Reply, Step};
 use crate::error::Result;
+use crate::repo::hooks::inspect;
 use crate::sys::env::Env;
 use crate::sys::{out, process};
 use crate::vault::handled::Edge;
@@ -25,6 +26,12 @@ use std::time::Duration;
 
 /// How long a call may take; every host waits longer.
 const DEADLINE: Duration = Duration::from_secs(2);
+
+/// Longest command that is told to only read by its words.
+const PLAIN: usize = 4 << 10;
+
+/// Size from which a payload is not even understood without the deadline running.
+const LARGE: usize = 1 << 20;
 
 /// What is known of the call so far, for whoever has to answer when judging did not end.
 #[derive(Clone, Debug, Default)]
@@ -77,9 +84,13 @@ fn answer(
     payload: &[u8],
     known: &Arc<Mutex<Known>>,
 ) -> Result<Reply> {
+    let large = payload.len() > LARGE;
+    if large {
+        watch(agent, event.map(str::to_owned), Arc::clone(known));
+    }
     let call = agent.read(payload, event)?;
     lock(known).call = Some(call.clone());
-    if !plainly_reads(&call) {
+    if !large && !plainly_reads(&call) {
         watch(agent, event.map(str::to_owned), Arc::clone(known));
     }
     if agent == Agent::Claude && call.borrowed && copilot_asks_itself(&call) {
@@ -92,6 +103,9 @@ fn answer(
     }
     let answer = match call.moment {
         Moment::BeforeTool if !call.may_write() => Answer::Pass,
+        Moment::BeforeTool if process::variable(inspect::CANARY).is_some() => {
+            before::canary(&Env::read()?, agent, &call)?
+        }
         Moment::BeforeTool => before::judge(&Env::read()?, agent, &call)?,
         Moment::AfterTool => after::record(&Env::read()?, agent, &call)?,
         Moment::SessionStart => start::brief(&Env::read()?, agent, &call)?,
@@ -146,7 +160,10 @@ fn reads(command: &[u8]) -> bool {
         "show",
         "status",
     ];
-    let Ok(text) = std::str::from_utf8(command) else {
+    let Some(text) = std::str::from_utf8(command)
+        .ok()
+        .filter(|text| text.len() <= PLAIN)
+    else {
         return false;
     };
     let plain = !text.contains(['>', '<', '`', '$', '(', '{', '\\', '=']);
@@ -169,6 +186,14 @@ fn instead(agent: Agent, event: Option<&str>, known: &Mutex<Known>, why: &str) -
     );
     match lock(known).call.clone() {
         None => agent.refuse(event, &words),
+        Some(call)
+            if call.moment == Moment::BeforeTool && plainly_reads(&call) && call.may_write() =>
+        {
+            let words = format!(
+                "Holdpoint could not judge this call ({why}); it goes on because it only reads. Tell a person: holdpoint doctor says what is wrong"
+            );
+            agent.reply(&call, &Answer::Tell(words))
+        }
         Some(call) if call.moment == Moment::BeforeTool && call.may_write() => {
             agent.reply(&call, &Answer::Deny(words))
         }

@@ -12,7 +12,7 @@ use crate::judge::{self, Action, Actor, Facts, Level, Surface, words};
 use crate::prefs;
 use crate::repo::Workspace;
 use crate::repo::hooks::caller::Caller;
-use crate::repo::hooks::heartbeat;
+use crate::repo::hooks::{heartbeat, inspect};
 use crate::sys::env::Env;
 use crate::sys::{actor, out, process};
 use crate::vault;
@@ -81,7 +81,9 @@ const HARMLESS: &[&str] = &[
 pub(super) fn run(args: &[OsString]) -> ExitCode {
     let caller = Caller::of_hook();
     let harmless = caller.as_ref().is_some_and(|caller| caller.is(HARMLESS));
-    if !harmless {
+    if caller.is_none() && process::variable(inspect::CANARY).is_some() {
+        could_judge();
+    } else if !harmless {
         look_closer(caller);
     }
     let token = args
@@ -89,6 +91,18 @@ pub(super) fn run(args: &[OsString]) -> ExitCode {
         .map_or(&b"holdpoint"[..], |token| token.as_bytes());
     out::raw(&[token, b"\0/\0"].concat());
     ExitCode::SUCCESS
+}
+
+/// Says what would keep the tripwire from judging; called by no git, there is nothing to save.
+fn could_judge() {
+    let judge = || -> Result<()> {
+        let env = Env::read()?;
+        let workspace = Workspace::discover(&env)?;
+        prefs::policy(&env, &workspace).map(drop)
+    };
+    if let Err(error) = judge() {
+        out::note(format!("holdpoint: the tripwire cannot judge: {error}"));
+    }
 }
 
 fn look_closer(caller: Option<Caller>) {

@@ -20,6 +20,9 @@ pub struct Caller {
     pub text: BString,
 }
 
+/// The program behind `git submodule`.
+const SUBMODULE: &str = "submodule--helper";
+
 /// Global options of git that take the next word.
 const WITH_VALUE: &[&str] = &[
     "-C",
@@ -73,14 +76,23 @@ impl Caller {
         } else {
             return None;
         };
+        // `git submodule` is a script that has its work done by this.
+        let helps = subcommand == SUBMODULE;
         let mut text = vec![b"git".to_vec()];
-        text.extend(rest.iter().map(|word| quoted(word)));
+        text.extend(rest.iter().map(|word| match word.as_slice() {
+            word if helps && word == SUBMODULE.as_bytes() => b"submodule".to_vec(),
+            word => quoted(word),
+        }));
         if name != b"git" {
             text.insert(1, subcommand.clone().into_bytes());
         }
         Some(Self {
             pid: 0,
-            subcommand,
+            subcommand: if helps {
+                "submodule".to_owned()
+            } else {
+                subcommand
+            },
             args: words.collect(),
             text: bstr::join(" ", text).into(),
         })
@@ -161,6 +173,13 @@ mod tests {
             assert_eq!(caller(command).subcommand, subcommand, "{command}");
         }
         assert_eq!(Caller::read(&[BString::from("bash")]), None);
+    }
+
+    #[test]
+    fn the_helper_behind_git_submodule_is_git_submodule() {
+        let caller = caller("git -C x submodule--helper deinit --force -- sub");
+        assert_eq!(caller.subcommand, "submodule");
+        assert_eq!(caller.text, "git -C x submodule deinit --force -- sub");
     }
 
     #[test]

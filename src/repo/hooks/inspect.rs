@@ -11,6 +11,7 @@ use crate::repo::{Git, Workspace};
 use crate::sys::env::Env;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -198,6 +199,67 @@ fn canary(env: &Env, workspace: &Workspace, hook: &Path, event: Event) -> Standi
             why: error.to_string(),
         },
     }
+}
+
+/// Calls the tripwire as git would, with the canary set; says what is wrong with its answer.
+///
+/// # Errors
+/// With why it is not alive.
+pub fn fire_tripwire(
+    env: &Env,
+    workspace: &Workspace,
+    program: &Path,
+) -> std::result::Result<(), String> {
+    let output = Command::new(program)
+        .args(["2", "canary"])
+        .env_clear()
+        .envs(env.vars())
+        .env(CANARY, "1")
+        .current_dir(&workspace.root)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{} cannot be run: {error}", program.display()))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !said.trim().is_empty() {
+        return Err(said.trim().to_owned());
+    }
+    if output.stdout != b"canary\0/\0" {
+        return Err(format!(
+            "{} did not answer as git needs it ({})",
+            program.display(),
+            output.status
+        ));
+    }
+    Ok(())
+}
+
+/// Runs the command line of an agent's hook with the canary set and a payload on standard input.
+///
+/// # Errors
+/// When no shell can be started.
+pub fn call_as_agent(
+    env: &Env,
+    workspace: &Workspace,
+    command: &str,
+    payload: &[u8],
+) -> Result<std::process::Output> {
+    let doing = || format!("cannot run {command}");
+    let mut child = Command::new("/bin/sh")
+        .args(["-c", command])
+        .env_clear()
+        .envs(env.vars())
+        .env(CANARY, "1")
+        .current_dir(&workspace.root)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .doing(ErrorKind::Io, doing)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A command that does not read has an answer of its own.
+        let _ = stdin.write_all(payload);
+    }
+    child.wait_with_output().doing(ErrorKind::Io, doing)
 }
 
 /// The time of the newest commit that HEAD's reflog knows; `None` without one.

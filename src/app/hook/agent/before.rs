@@ -1,6 +1,6 @@
 //! Before a tool runs: its steps as actions, before the gate, and the gate's answer in words.
 
-use crate::agents::{Agent, Answer, Call, Edit, Intent, Step, gemini, patch};
+use crate::agents::{self, Agent, Answer, Call, Edit, Intent, Step, gemini, patch};
 use crate::app::hook::grants;
 use crate::assess;
 use crate::error::{ErrorKind, Result};
@@ -38,15 +38,8 @@ pub(super) fn judge(env: &Env, agent: Agent, call: &Call) -> Result<Answer> {
     if let Some(refusal) = interactive(&steps) {
         return Ok(Answer::Deny(refusal));
     }
-    let cwd = call.cwd.as_ref().map_or_else(
-        || env.cwd().to_path_buf(),
-        |cwd| env.cwd().join(OsStr::from_bytes(cwd)),
-    );
-    let env = &env.at(cwd);
-    let actor = Actor::Agent {
-        name: agent.name().to_owned(),
-        session: call.session.clone(),
-    };
+    let env = &at_call(env, call);
+    let actor = actor(agent, call);
     let workspace = match Workspace::find(env, env.cwd()) {
         Ok(workspace) => workspace,
         Err(error) if error.kind() == ErrorKind::Repository => {
@@ -96,6 +89,39 @@ pub(super) fn judge(env: &Env, agent: Agent, call: &Call) -> Result<Answer> {
             }
             Ok(Answer::Deny(text))
         }
+    }
+}
+
+/// Judges a call that only asks whether the gate is alive: saves nothing, holds nothing, lets nothing pass.
+///
+/// # Errors
+/// As [`judge`].
+pub(super) fn canary(env: &Env, agent: Agent, call: &Call) -> Result<Answer> {
+    let env = &at_call(env, call);
+    let workspace = Workspace::find(env, env.cwd())?;
+    let steps = steps(call).unwrap_or_default();
+    let facts = facts(env, &workspace, &steps, &actor(agent, call))?;
+    let verdict = judge::judge(&facts, &prefs::policy(env, &workspace)?);
+    Ok(Answer::Deny(format!(
+        "{}{}",
+        agents::canary::words(verdict.level),
+        verdict.reasoning
+    )))
+}
+
+/// The environment in the directory that the tool starts in.
+fn at_call(env: &Env, call: &Call) -> Env {
+    let cwd = call.cwd.as_ref().map_or_else(
+        || env.cwd().to_path_buf(),
+        |cwd| env.cwd().join(OsStr::from_bytes(cwd)),
+    );
+    env.at(cwd)
+}
+
+fn actor(agent: Agent, call: &Call) -> Actor {
+    Actor::Agent {
+        name: agent.name().to_owned(),
+        session: call.session.clone(),
     }
 }
 
