@@ -195,7 +195,8 @@ fn age_sessions(sandbox: &Sandbox) {
                 event["at"] = (at - jiff::SignedDuration::from_mins(11))
                     .to_string()
                     .into();
-                text.push_str(&format!("{event}\n"));
+                text.push_str(&event.to_string());
+                text.push('\n');
             }
             std::fs::write(&path, text).unwrap();
         }
