@@ -645,3 +645,26 @@ fn a_machine_wide_directory_passes_on_the_hooks_whose_presence_changes_git() {
     assert_ne!(ran.code, 0);
     assert!(ran.err.contains("cannot find hook"), "{}", ran.err);
 }
+
+#[test]
+fn a_machine_wide_directory_says_of_a_hook_that_is_not_executable_what_git_says() {
+    let sandbox = Sandbox::with_files(&[("a", "1")]);
+    let hook = sandbox.work().join(".git/hooks/pre-commit");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::write(&hook, "#!/bin/sh\nexit 1\n").unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o644)).unwrap();
+    let commit = || {
+        let output = sandbox
+            .command("git")
+            .args(["commit", "-q", "--allow-empty", "-m", "x"])
+            .output()
+            .unwrap();
+        Ran::from(output).exits(0).err
+    };
+    let before = commit();
+    assert!(before.contains("hook was ignored"), "{before}");
+    sandbox.holdpoint(["init", "--global"]).exits(0);
+    assert!(commit().contains("hook was ignored"));
+    sandbox.git(["config", "advice.ignoredHook", "false"]);
+    assert_eq!(commit(), "");
+}

@@ -9,7 +9,7 @@ use crate::journal::{self, LogEntry, Outcome};
 use crate::prefs::{self, Mode};
 use crate::repo::Workspace;
 use crate::repo::hooks::caller::Caller;
-use crate::repo::hooks::{Event, deploy};
+use crate::repo::hooks::{Event, deploy, machine};
 use crate::sys::env::Env;
 use crate::sys::{out, process};
 use std::ffi::OsStr;
@@ -37,6 +37,9 @@ fn chained_then_ours(call: &GitCall) -> Result<ExitCode> {
         .called_as
         .as_deref()
         .and_then(|called_as| Chained::find(called_as, &git_dir()));
+    if chained.is_none() {
+        hint_of_ignored(call);
+    }
     let Some(event) = event.filter(|_| !chained.as_ref().is_some_and(Chained::is_ours)) else {
         return match chained {
             None => Ok(as_if_absent(call).into()),
@@ -66,6 +69,17 @@ fn chained_then_ours(call: &GitCall) -> Result<ExitCode> {
             Ok(ExitStatus::Passed.into())
         }
         judged => judged.map(ExitCode::from),
+    }
+}
+
+/// Says what git would have said of the repository's own hook, which it would have passed over.
+fn hint_of_ignored(call: &GitCall) {
+    let own = call
+        .called_as
+        .as_deref()
+        .and_then(|called_as| machine::ignored(called_as, &git_dir()));
+    if let Some(hint) = own.as_deref().and_then(deploy::hint_of_ignored) {
+        out::note(hint);
     }
 }
 

@@ -1,9 +1,11 @@
-//! What git does itself where no hook of a name is there, for the two hooks whose presence alone changes it.
+//! What git does itself where a repository's own hook of a name is not there, or not executable.
 //!
-//! A machine-wide directory of hooks has to have both, or a repository's own
-//! would never run; where the repository has none, this takes git's part.
+//! A machine-wide directory of hooks has to have a hook of every name, or a
+//! repository's own would never run; where the repository has none, this takes
+//! git's part.
 
 use std::ffi::OsStr;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Brings a pushed branch into its worktree as `receive.denyCurrentBranch=updateInstead` does.
@@ -41,6 +43,21 @@ pub fn push_to_checkout(new: &OsStr) -> Result<(), &'static str> {
         return Err("Could not update working tree to new HEAD");
     }
     Ok(())
+}
+
+/// The hint that git gives of a hook which it passes over; `None` where a person switched it off.
+#[must_use]
+pub fn hint_of_ignored(hook: &Path) -> Option<String> {
+    let mut asked = Command::new("git");
+    asked.args(["config", "--type=bool", "--get", "advice.ignoredHook"]);
+    let answer = asked.stdin(Stdio::null()).output().ok()?;
+    (answer.stdout.trim_ascii() != b"false").then(|| {
+        format!(
+            "hint: The '{}' hook was ignored because it's not set as executable.\n\
+             hint: You can disable this warning with `git config set advice.ignoredHook false`.",
+            hook.display()
+        )
+    })
 }
 
 fn empty_tree() -> Option<String> {

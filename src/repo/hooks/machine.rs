@@ -233,6 +233,17 @@ fn link_all(hooks: &Path, program: &Path) -> Result<bool> {
 /// `git_dir` is the git directory as the hook's environment gives it.
 #[must_use]
 pub fn passed_on(called_as: &Path, git_dir: &Path) -> Option<PathBuf> {
+    own_hook(called_as, git_dir).filter(|own| super::is_executable(own))
+}
+
+/// The repository's own hook that git would have passed over with a hint: it is not executable.
+#[must_use]
+pub fn ignored(called_as: &Path, git_dir: &Path) -> Option<PathBuf> {
+    own_hook(called_as, git_dir).filter(|own| own.is_file() && !super::is_executable(own))
+}
+
+/// Where the repository's own hook of that name would lie.
+fn own_hook(called_as: &Path, git_dir: &Path) -> Option<PathBuf> {
     let dir = called_as.parent()?;
     if dir.file_name() != Some(OsStr::new(DIRECTORY)) {
         return None;
@@ -247,8 +258,7 @@ pub fn passed_on(called_as: &Path, git_dir: &Path) -> Option<PathBuf> {
     } else {
         common.join("hooks")
     };
-    let own = hooks.join(called_as.file_name()?);
-    super::is_executable(&own).then_some(own)
+    Some(hooks.join(called_as.file_name()?))
 }
 
 /// Returns true when the file is our program itself, by whatever link.
