@@ -89,6 +89,7 @@ pub fn replace_by(
 pub struct Staged {
     temporary: PathBuf,
     path: PathBuf,
+    is_named: bool,
 }
 
 impl Staged {
@@ -96,10 +97,11 @@ impl Staged {
     ///
     /// # Errors
     /// As the system calls.
-    pub fn name(self) -> Result<()> {
+    pub fn name(mut self) -> Result<()> {
         failpoint::reach();
         fs::rename(&self.temporary, &self.path)
             .and_then(|()| {
+                self.is_named = true;
                 failpoint::reach();
                 sync_parent(&self.path)
             })
@@ -111,8 +113,10 @@ impl Staged {
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        // It has its name by now, or nobody needs it.
-        let _ = fs::remove_file(&self.temporary);
+        if !self.is_named {
+            // Nobody needs it.
+            let _ = fs::remove_file(&self.temporary);
+        }
     }
 }
 
@@ -124,6 +128,7 @@ pub fn stage(path: &Path, bytes: &[u8], mode: u32) -> Result<Staged> {
     let staged = Staged {
         temporary: temporary(path),
         path: path.to_path_buf(),
+        is_named: false,
     };
     failpoint::reach();
     OpenOptions::new()

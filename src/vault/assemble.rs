@@ -113,11 +113,12 @@ pub(super) fn assemble(
                 picture.changed += changes(cache, old.as_ref(), &closed.kept, open.stamp.dev);
             }
             let id = packer.put(&closed.tree)?;
-            let bytes = write_block(&open.stamp, open.racy, &id, &closed.kept);
             let mode = open.stamp.permissions();
             if !old.is_some_and(|old| old.tree == id && old.stamp.permissions() == mode) {
                 raise(cache, &open.node, &mut levels);
             }
+            let mut bytes = open.rows;
+            write_block(&open.stamp, open.racy, &id, &closed.kept, &mut bytes);
             picture.blocks.insert(block, bytes);
             if remember == Remember::Trees {
                 picture.trees.insert(id, closed.tree.clone());

@@ -24,7 +24,7 @@ const DELTA: &[u8; 8] = b"HPSTAD\0\x01";
 const END: &[u8; 4] = b"END.";
 const WHAT: &str = "the stat cache";
 /// How many bytes stand before a directory's rows.
-const HEAD: usize = 8 + 1 + 44 + ContentId::LEN;
+pub(super) const HEAD: usize = 8 + 1 + 44 + ContentId::LEN;
 
 /// The row's stamp may stand for other bytes by now: read the file again.
 pub(super) const RACY: u8 = 1;
@@ -238,11 +238,16 @@ impl<'a> Block<'a> {
 }
 
 /// Makes a directory of the cache of rows that are written already.
-pub(super) fn write_block(stamp: &Stamp, racy: bool, tree: &ContentId, rows: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(HEAD + rows.len());
-    write_head(stamp, racy, tree, &mut out);
+pub(super) fn write_block(
+    stamp: &Stamp,
+    racy: bool,
+    tree: &ContentId,
+    rows: &[u8],
+    out: &mut Vec<u8>,
+) {
+    out.clear();
+    write_head(stamp, racy, tree, out);
     out.extend_from_slice(rows);
-    out
 }
 
 fn write_head(stamp: &Stamp, racy: bool, tree: &ContentId, out: &mut Vec<u8>) {

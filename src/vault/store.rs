@@ -291,7 +291,7 @@ impl<'a> Packer<'a> {
     /// Keeps a content of any length that is read piece by piece; returns its id and length.
     pub(super) fn stream(&mut self, source: &mut dyn Read) -> Result<(ContentId, u64)> {
         let mut window = std::mem::take(&mut self.window);
-        window.resize(chunk::LOOK * 4, 0);
+        window.resize(chunk::LOOK * 2, 0);
         let streamed = self.stream_through(source, &mut window);
         self.window = window;
         streamed

@@ -92,13 +92,12 @@ pub(super) fn apply(
         });
         written.and(staged)
     })?;
-    for (step, staged) in plan.steps.iter().zip(staged) {
+    for (step, staged) in plan.steps.iter().zip(&staged) {
         run.step(step, staged.as_deref())?;
         progress::add(1);
     }
     run.tighten(plan);
-    // Nothing in it is needed any more; a later prune removes it otherwise.
-    let _ = fs::remove_dir_all(&run.staging);
+    drop_staged(&run.staging, staged.iter().flatten());
     Ok(run.left)
 }
 
@@ -367,7 +366,7 @@ impl Run<'_> {
         name: &[u8],
         mode: Option<u32>,
     ) -> Result<(), Errno> {
-        match rustix::fs::renameat(rustix::fs::CWD, staged, dir, name) {
+        match exchange(staged, dir, name) {
             Err(Errno::XDEV) => {}
             other => return other,
         }
@@ -552,34 +551,48 @@ impl Run<'_> {
     }
 }
 
-/// Above this many files one sync of their file system costs less than one each.
-const MANY: usize = 512;
-
-/// Waits until staged files are on the disk, so that a power cut leaves a path's
-/// old bytes or its new ones and never half of them.
+/// Puts a staged file in its place; what was there takes the staged one's name.
 ///
-/// A disk takes the syncs of several threads as one.
-fn sync_all<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<()> {
-    let paths: Vec<&PathBuf> = paths.collect();
-    let sync = |path: &PathBuf| {
-        File::open(path)
-            .and_then(|file| file.sync_data())
-            .doing(ErrorKind::Io, || format!("cannot sync {}", path.display()))
-    };
-    if paths.len() > MANY {
-        let Some(path) = paths.first() else {
-            return Ok(());
-        };
-        return File::open(path)
-            .and_then(|file| rustix::fs::syncfs(&file).map_err(Into::into))
-            .doing(ErrorKind::Io, || format!("cannot sync {}", path.display()));
+/// Letting go of a replaced file may wait for the disk, so that is left for the
+/// end, when it can be done for all of them side by side.
+fn exchange(staged: &Path, dir: &OwnedFd, name: &[u8]) -> Result<(), Errno> {
+    use rustix::fs::{CWD, RenameFlags, renameat, renameat_with};
+    match renameat_with(CWD, staged, dir, name, RenameFlags::EXCHANGE) {
+        // Nothing is there, or the file system cannot exchange.
+        Err(Errno::NOENT | Errno::INVAL | Errno::NOSYS) => renameat(CWD, staged, dir, name),
+        Ok(()) => {
+            let stat = rustix::fs::statat(CWD, staged, AtFlags::SYMLINK_NOFOLLOW)?;
+            if Stamp::of(&stat).kind() != Kind::Dir {
+                return Ok(());
+            }
+            // A directory came there a moment ago, with files that no point holds.
+            renameat_with(CWD, staged, dir, name, RenameFlags::EXCHANGE)?;
+            Err(Errno::ISDIR)
+        }
+        other => other,
     }
+}
+
+/// Removes what was replaced, and the staging directory; a later prune removes what stays.
+fn drop_staged<'a>(staging: &Path, paths: impl Iterator<Item = &'a PathBuf>) {
+    let paths: Vec<&PathBuf> = paths.collect();
+    let dropped = side_by_side(&paths, |path| {
+        let _ = fs::remove_file(path);
+        Ok(())
+    });
+    if dropped.is_ok() {
+        let _ = fs::remove_dir_all(staging);
+    }
+}
+
+/// Does the same to many paths in several threads, since each waits for the disk.
+fn side_by_side(paths: &[&PathBuf], deed: impl Fn(&PathBuf) -> Result<()> + Sync) -> Result<()> {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let work = || -> Result<()> {
         loop {
             let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             match paths.get(at) {
-                Some(path) => sync(path)?,
+                Some(path) => deed(path)?,
                 None => return Ok(()),
             }
         }
@@ -593,13 +606,38 @@ fn sync_all<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<()> {
             let other = thread.join().unwrap_or_else(|_| {
                 Err(Error::new(
                     ErrorKind::Internal,
-                    "a thread that synced a file panicked",
+                    "a thread of a rollback panicked",
                 ))
             });
             result = result.and(other);
         }
         result
     })
+}
+
+/// Above this many files one sync of their file system costs less than one each.
+const MANY: usize = 512;
+
+/// Waits until staged files are on the disk, so that a power cut leaves a path's
+/// old bytes or its new ones and never half of them.
+///
+/// A disk takes the syncs of several threads as one.
+fn sync_all<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<()> {
+    let paths: Vec<&PathBuf> = paths.collect();
+    let sync = |path: &PathBuf| -> Result<()> {
+        File::open(path)
+            .and_then(|file| file.sync_data())
+            .doing(ErrorKind::Io, || format!("cannot sync {}", path.display()))
+    };
+    if paths.len() > MANY {
+        let Some(path) = paths.first() else {
+            return Ok(());
+        };
+        return File::open(path)
+            .and_then(|file| rustix::fs::syncfs(&file).map_err(Into::into))
+            .doing(ErrorKind::Io, || format!("cannot sync {}", path.display()));
+    }
+    side_by_side(&paths, sync)
 }
 
 /// The error for an index that a git process is writing.

@@ -9,7 +9,7 @@
 //! among the captured objects (git writes objects before refs, and a new pack
 //! before it removes what went into it).
 
-use super::cache::{Cache, CachedRow, block_id, write_row};
+use super::cache::{Cache, CachedRow, HEAD, block_id, write_row};
 use super::id::ContentId;
 use super::ignore::{Ignored, Repo, Scope};
 use super::links::Links;
@@ -529,7 +529,9 @@ impl<'a> Shared<'a> {
         if same {
             return Ok(None);
         }
-        rows.shrink_to_fit();
+        // Room for what stands before the rows in the cache, so that they need not be copied.
+        rows.reserve_exact(HEAD);
+        rows.shrink_to(rows.len() + HEAD);
         Ok(Some(Outcome::Listed { stamp, racy, rows }))
     }
 }
