@@ -152,6 +152,7 @@ fn hunks_are_chosen_one_by_one() {
     terminal.sees("(1/3) Put this hunk back");
     terminal.types("?");
     terminal.sees("put this and all that remain of the file back");
+    terminal.sees("(1/3) Put this hunk back");
     terminal.types("y");
     terminal.sees("(2/3)");
     terminal.types("n");
