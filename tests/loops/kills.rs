@@ -235,3 +235,174 @@ fn collab_killed_at(point: usize) -> bool {
     }
     true
 }
+
+/// The numbers of the kills that an opt-in harness makes: `HOLDPOINT_KILLS` of them, from `HOLDPOINT_KILLS_FROM` on.
+fn kills() -> std::ops::Range<usize> {
+    let number = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .and_then(|number| number.parse().ok())
+    };
+    let from = number("HOLDPOINT_KILLS_FROM").unwrap_or(0);
+    from..from + number("HOLDPOINT_KILLS").unwrap_or(30)
+}
+
+/// What a harness kills.
+#[derive(Clone, Copy, Debug)]
+enum Victim {
+    /// The process that leads.
+    Leader,
+    /// The process that stays with the command.
+    Leash,
+    /// Both, and the command.
+    All,
+}
+
+const VICTIMS: [Victim; 3] = [Victim::Leader, Victim::Leash, Victim::All];
+
+/// The processes of a start whose notes lie under a directory of the sandbox's state.
+fn on_leashes(sandbox: &Sandbox) -> Vec<(i64, i64)> {
+    let mut found = Vec::new();
+    let mut dirs = vec![sandbox.path("state")];
+    while let Some(dir) = dirs.pop() {
+        let Ok(entries) = std::fs::read_dir(dir) else {
+            continue;
+        };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.is_dir() {
+                dirs.push(path);
+            } else if path.file_name().is_some_and(|name| name == "started.json")
+                && !path.with_file_name("end.json").exists()
+                && let Ok(text) = std::fs::read_to_string(path)
+                && let Ok(started) = serde_json::from_str::<serde_json::Value>(&text)
+            {
+                let pid = |who: &str| started[who]["pid"].as_i64().unwrap_or(0);
+                found.push((pid("leash"), pid("child")));
+            }
+        }
+    }
+    found
+}
+
+/// Kills without a warning, wherever the processes are by now.
+fn strike(sandbox: &Sandbox, leader: &mut std::process::Child, victim: Victim) {
+    let kill = |target: i64| {
+        // It may have left by itself a moment ago.
+        let _ = std::process::Command::new("kill")
+            .args(["-9", "--", &target.to_string()])
+            .output();
+    };
+    if !matches!(victim, Victim::Leash) {
+        leader.kill().unwrap();
+    }
+    if !matches!(victim, Victim::Leader) {
+        for (leash, child) in on_leashes(sandbox) {
+            if leash > 0 {
+                kill(leash);
+            }
+            if matches!(victim, Victim::All) && child > 0 {
+                kill(-child);
+            }
+        }
+    }
+    leader.wait().unwrap();
+}
+
+/// A number that looks random and is the same in every run of a test.
+fn moment(number: usize, most: u64) -> std::time::Duration {
+    let mixed = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    std::time::Duration::from_millis((mixed >> 33) % most)
+}
+
+#[test]
+#[ignore = "takes minutes: HOLDPOINT_KILLS=N says how many kills"]
+fn a_loop_killed_at_any_moment_goes_on() {
+    let sandbox = sandbox();
+    let mut again = 0;
+    for number in kills() {
+        let victim = VICTIMS[number % VICTIMS.len()];
+        let id = create(
+            &sandbox,
+            &["--task", "one", "--max-iterations", "30"],
+            "echo \"$HOLDPOINT_LOOP_ITERATION\" >> runs.txt; sleep 0.1; echo end >> ends.txt",
+        );
+        for name in ["runs.txt", "ends.txt"] {
+            let _ = std::fs::remove_file(sandbox.work().join(name));
+        }
+        let mut runner = super::spawn(&sandbox, &["loop", "run", "--quiet", &id]);
+        std::thread::sleep(moment(number, 1500));
+        strike(&sandbox, &mut runner, victim);
+        let mut told = String::new();
+        until("the loop completes", || {
+            let ran = holdpoint(&sandbox, &["loop", "run", "--quiet", &id]);
+            told.push_str(&ran.err);
+            ran.code == 0
+        });
+        let what = format!("kill {number} of {victim:?}: {told}");
+        let after = state(&sandbox, &id);
+        assert_eq!(after["status"], "completed", "{what}");
+        let done = after["current_iteration"].as_u64().unwrap();
+        let ran = sandbox.read("runs.txt");
+        let mut lines: Vec<u64> = ran.lines().map(|line| line.parse().unwrap()).collect();
+        let all = lines.len();
+        lines.dedup();
+        assert_eq!(lines, (1..=done).collect::<Vec<u64>>(), "{what}");
+        if all > lines.len() {
+            again += 1;
+            assert!(told.contains("is done again"), "{what}");
+        }
+        if matches!(victim, Victim::Leader) {
+            assert_eq!(all, lines.len(), "{what}");
+            assert_eq!(sandbox.read("ends.txt").lines().count(), all, "{what}");
+        }
+        assert_eq!(on_leashes(&sandbox), [], "{what}");
+        assert_eq!(
+            after["skill_state"]["develop"]["completed"], after["skill_state"]["develop"]["total"],
+            "{what}"
+        );
+    }
+    eprintln!(
+        "kills {:?}, {again} iterations done again and said",
+        kills()
+    );
+}
+
+#[test]
+#[ignore = "takes minutes: HOLDPOINT_KILLS=N says how many kills"]
+fn a_side_by_side_run_killed_at_any_moment_is_taken_up() {
+    let mut tried = 0;
+    for number in kills() {
+        let victim = VICTIMS[number % VICTIMS.len()];
+        let sandbox = sandbox();
+        let agent = |name: &str| {
+            format!("sh -c 'echo ran >> {name}.txt; sleep 0.3; echo SESSION_ID: {name}-12345678'")
+        };
+        let mut leader = sandbox
+            .command(env!("CARGO_BIN_EXE_holdpoint"))
+            .args(["collab", "--role", "analyzer", "--task", "t", "--json"])
+            .args(["--codex-command", &agent("codex")])
+            .args(["--gemini-command", &agent("gemini")])
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(moment(number, 1200));
+        strike(&sandbox, &mut leader, victim);
+        let Some(id) = super::collab::run_id(&sandbox) else {
+            assert!(!sandbox.work().join("codex.txt").exists());
+            continue;
+        };
+        let ran = sandbox.holdpoint(["collab", "--resume", &id, "--json"]);
+        let what = format!("kill {number} of {victim:?}: {}", ran.err);
+        let done: serde_json::Value = serde_json::from_str(&ran.out).expect(&what);
+        assert_eq!(done["state"], "SUCCESS", "{what}");
+        for name in ["codex", "gemini"] {
+            let runs = sandbox.read(format!("{name}.txt")).lines().count() as u64;
+            let retries = done["retries"][name].as_u64().unwrap();
+            assert!(runs <= 1 + retries, "{name}: {runs} runs, {what}");
+            tried += retries;
+        }
+        assert_eq!(on_leashes(&sandbox), [], "{what}");
+    }
+    eprintln!("kills {:?}, {tried} agents tried once more", kills());
+}
