@@ -72,7 +72,7 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
         Sub::Confirm => confirm_policy(
             env,
             &Workspace::discover(env)?,
-            &[prefs::FILE, prefs::COMMANDS],
+            &[prefs::FILE, prefs::COMMANDS, prefs::DECISIONS],
         ),
     }
 }

@@ -215,6 +215,7 @@ mod tests {
             (".ccg/contract.md", Nature::Contract),
             ("ai/contracts/current.md", Nature::Contract),
             (".ccg/user_preferences.json", Nature::Policy),
+            (".ccg/decisions.json", Nature::Policy),
         ] {
             assert_eq!(nature(path.into()), expected, "{path}");
         }

@@ -274,7 +274,7 @@ impl Store {
         };
         let now = clock::rfc3339(clock::now());
         let Rebuilt { state, found, lost } = rebuild::rebuild(id, &sources, &now);
-        let aside = if let Some(bytes) = &sources.damaged {
+        let aside = if let Some(bytes) = sources.damaged.as_ref().filter(|_| !wrong.is_empty()) {
             let path = self.free_name(&format!(
                 "{id}.json.damaged-{}",
                 now.replace([':', '.'], "-")

@@ -25,6 +25,7 @@ pub fn policy_files() -> Vec<&'static str> {
     let mut files = PLACES.to_vec();
     files.push(super::FILE);
     files.push(super::COMMANDS);
+    files.push(super::DECISIONS);
     files
 }
 

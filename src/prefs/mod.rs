@@ -39,6 +39,9 @@ pub const FILE: &str = ".ccg/user_preferences.json";
 /// Where the user's own command table lies.
 pub const COMMANDS: &str = ".ccg/commands.json";
 
+/// Where it is written what agents' decisions may name and do.
+pub const DECISIONS: &str = ".ccg/decisions.json";
+
 /// The person's own file.
 ///
 /// # Errors

@@ -345,3 +345,40 @@ fn whatever_comes_in_is_answered_in_words() {
     let marked = format!("\u{feff}{GOOD}\r\n{GOOD}\r\n");
     decide(&sandbox, &["validate", "-"], marked.as_bytes()).exits(0);
 }
+
+#[test]
+fn a_list_that_an_agent_loosens_counts_only_when_a_person_confirms_it() {
+    let sandbox = Sandbox::new();
+    let dangerous = r#"{"action_type":"create_node","node_type":"PYTHON","node_name":"n","config":{"code":"import os\nos.system('ls')"}}"#;
+    // Before anything was settled the file counts as it is.
+    sandbox.write(".ccg/decisions.json", r#"{"sandbox":true}"#);
+    decide(&sandbox, &["validate", "-"], dangerous.as_bytes()).exits(0);
+    std::fs::remove_file(sandbox.work().join(".ccg/decisions.json")).unwrap();
+    sandbox.holdpoint(["init"]).exits(0);
+    sandbox.write(
+        ".ccg/decisions.json",
+        r#"{"sandbox":true,"subagents":{"coder":{}}}"#,
+    );
+    let ran = decide(&sandbox, &["validate", "-"], dangerous.as_bytes()).exits(1);
+    assert!(ran.err.contains("nobody has confirmed"), "{}", ran.err);
+    // What exists is no matter of policy.
+    let spawn =
+        r#"{"action_type":"spawn_subagent","subagent_type":"nobody","task_payload":{"q":1}}"#;
+    let ran = decide(&sandbox, &["validate", "-"], spawn.as_bytes()).exits(1);
+    assert!(ran.out.contains("known.subagent"), "{}", ran.out);
+    let verdict = sandbox.holdpoint([
+        "check",
+        "write",
+        ".ccg/decisions.json",
+        "--actor",
+        "agent",
+        "--json",
+    ]);
+    assert!(verdict.out.contains("file.guard"), "{}", verdict.out);
+    decide(
+        &sandbox,
+        &["validate", "-", "--sandboxed"],
+        dangerous.as_bytes(),
+    )
+    .exits(0);
+}

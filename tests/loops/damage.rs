@@ -59,7 +59,9 @@ fn unknown_fields_are_kept_on_every_way() {
     kept("resumed");
     holdpoint(&sandbox, &["loop", "run", &id]).exits(0);
     kept("run");
-    holdpoint(&sandbox, &["loop", "rebuild", &id]).exits(0);
+    let told = holdpoint(&sandbox, &["loop", "rebuild", &id]).exits(0);
+    assert!(told.out.contains("nothing was wrong"), "{}", told.out);
+    assert!(!told.out.contains("damaged"), "{}", told.out);
     kept("rebuilt");
     fs::write(sandbox.work().join(format!(".loop/{id}.json")), "{").unwrap();
     let ran = holdpoint(&sandbox, &["loop", "status", &id]).exits(0);

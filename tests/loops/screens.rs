@@ -56,6 +56,32 @@ fn a_watch_goes_on_through_a_pause_and_ends_with_a_stop() {
     assert_eq!(state(&sandbox, &id)["status"], "failed");
 }
 
+#[test]
+fn ctrl_c_at_a_terminal_pauses_the_loop_and_ends_its_command() {
+    let sandbox = sandbox();
+    let id = create(
+        &sandbox,
+        &["--task", "one"],
+        "[ -e second ] && exit 0; touch second; echo $$ > pid; echo up; sleep 600",
+    );
+    let mut command = sandbox.command(env!("CARGO_BIN_EXE_holdpoint"));
+    command.args(["loop", "run", &id]);
+    let mut screen = Terminal::start(command);
+    screen.sees("up");
+    screen.types("\u{3}");
+    let shown = screen.ends_with(130);
+    assert!(shown.contains("E007"), "{shown}");
+    assert!(shown.contains("holdpoint rollback"), "{shown}");
+    let pid = sandbox.read("pid").trim().to_owned();
+    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+    let paused = state(&sandbox, &id);
+    assert_eq!(paused["status"], "paused");
+    assert_eq!(paused["current_iteration"], 0);
+    holdpoint(&sandbox, &["loop", "resume", &id]).exits(0);
+    holdpoint(&sandbox, &["loop", "run", &id]).exits(0);
+    assert_eq!(state(&sandbox, &id)["current_iteration"], 2);
+}
+
 /// A side-by-side run whose agents end when the test says so.
 fn gated(sandbox: &crate::support::Sandbox, more: &[&str]) -> std::process::Command {
     let agent = |name: &str| {

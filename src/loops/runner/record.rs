@@ -72,6 +72,14 @@ impl Lead<'_> {
                 "hold": attempt.hold,
             }),
         )?;
+        if !ended.succeeded() {
+            Self::say(&format!(
+                "loop {}: iteration {} failed: {}",
+                self.id,
+                attempt.iteration,
+                ended.failure()
+            ));
+        }
         let mut after = self.store.load(self.id)?.state;
         Self::change(&mut after, attempt, &ended, &now);
         // The pages are written first: a state is never newer than what it can be rebuilt from.
