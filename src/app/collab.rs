@@ -2,9 +2,10 @@
 
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
-use crate::loops::collab::drive::{self, Consent, Done, Progress};
+use crate::loops::collab::drive::{self, Consent, Done};
 use crate::loops::collab::machine::{Backend, Code, Role, State};
 use crate::loops::collab::snapshot::Plan;
+use crate::loops::collab::view::Progress;
 use crate::prefs;
 use crate::repo::Workspace;
 use crate::sys::env::Env;

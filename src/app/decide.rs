@@ -1,19 +1,22 @@
 //! `holdpoint decide`: validates agents' structured decisions.
 
+mod known;
 mod record;
+mod reply;
+
+use self::known::known;
+use self::reply::{Reply, event, shown};
 
 use crate::decisions::{
-    self, Change, DecisionType, Expected, Fault, Intent, Known, MAX_BYTES, Report, Unchecked,
+    self, Change, DecisionType, Expected, Fault, Intent, Known, MAX_BYTES, Report,
     documents::{self, Document, Form},
     json, queue,
 };
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
-use crate::judge::RuleId;
-use crate::prefs::{self, confirmed::Confirmed};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
-use crate::sys::{files, out};
+use crate::sys::out;
 use serde::Serialize;
 use std::fs::File;
 use std::io::Read as _;
@@ -21,9 +24,6 @@ use std::path::{Path, PathBuf};
 
 /// The most that one call reads; one decision alone may take a mebibyte.
 const MAX_INPUT: u64 = 256 * MAX_BYTES as u64;
-
-/// How much output is gathered before it is written.
-const CHUNK: usize = 64 * 1024;
 
 /// Arguments of `holdpoint decide`.
 #[derive(Debug, clap::Args)]
@@ -129,52 +129,6 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     }
 }
 
-/// What is answered for one decision.
-#[derive(Serialize)]
-struct Answer<'r> {
-    index: usize,
-    line: usize,
-    action_type: Option<&'static str>,
-    valid: bool,
-    event: &'static str,
-    next: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    asks: Option<Asks>,
-    errors: &'r [Fault],
-    #[serde(skip_serializing_if = "is_zero")]
-    more_errors: usize,
-    #[serde(skip_serializing_if = "<[Unchecked]>::is_empty")]
-    unchecked: &'r [Unchecked],
-    #[serde(skip_serializing_if = "<[Change]>::is_empty")]
-    changes: &'r [Change],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    corrected: Option<serde_json::Value>,
-}
-
-/// Under which rule a decision asks for a person.
-#[derive(Clone, Copy, Serialize)]
-struct Asks {
-    rule: RuleId,
-    level: u8,
-}
-
-impl Asks {
-    fn of(report: &Report) -> Option<Self> {
-        report.asks.map(|rule| Self {
-            rule,
-            level: rule.rule().level.number(),
-        })
-    }
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde hands out references"
-)]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
-}
-
 /// One decision, judged.
 struct Judged {
     report: Report,
@@ -191,7 +145,8 @@ fn validate(env: &Env, args: &ValidateArgs) -> Result<ExitStatus> {
         intent: args.intent,
     };
     let documents = documents::split(&bytes);
-    let mut reply = Reply::new(args.source.json, documents.form());
+    let form = documents.form();
+    let mut reply = Reply::new(args.source.json, form);
     let mut log = record::Log::new(env, workspace.as_ref());
     let (mut accepted, mut rejected) = (0_usize, 0_usize);
     for (index, document) in documents.enumerate() {
@@ -207,13 +162,13 @@ fn validate(env: &Env, args: &ValidateArgs) -> Result<ExitStatus> {
     // The answer stands in the log before it is given.
     log.end(&bytes)?;
     reply.end();
-    if accepted + rejected == 0 && reply.form != Form::Array {
+    if accepted + rejected == 0 && form != Form::Array {
         return Err(
             Error::new(ErrorKind::Usage, "there is no decision in the input")
                 .hint("give one JSON object, an array of them, or one a line"),
         );
     }
-    if reply.form != Form::One && !args.source.json {
+    if form != Form::One && !args.source.json {
         out::line(format!("{accepted} valid, {rejected} rejected"));
     }
     Ok(if rejected == 0 {
@@ -251,238 +206,6 @@ fn judge(
         judged.changes = changes;
     }
     judged
-}
-
-/// Writes answers in the form in which the decisions came, a chunk at a time.
-struct Reply {
-    json: bool,
-    form: Form,
-    text: Vec<u8>,
-    first: bool,
-}
-
-impl Reply {
-    fn new(json: bool, form: Form) -> Self {
-        let mut reply = Self {
-            json,
-            form,
-            text: Vec::new(),
-            first: true,
-        };
-        if json && form == Form::Array {
-            reply.text.push(b'[');
-        }
-        reply
-    }
-
-    fn add(&mut self, index: usize, document: &Document, judged: &Judged) {
-        if self.json {
-            if self.form == Form::Array && !self.first {
-                self.text.extend_from_slice(b",\n");
-            }
-            let answer = Answer {
-                index,
-                line: document.line,
-                action_type: judged.report.kind.map(DecisionType::word),
-                valid: judged.report.is_valid(),
-                event: event(&judged.report),
-                next: decisions::next(&judged.report),
-                asks: Asks::of(&judged.report),
-                errors: &judged.report.faults,
-                more_errors: judged.report.more,
-                unchecked: &judged.report.unchecked,
-                changes: &judged.changes,
-                corrected: judged.corrected.clone(),
-            };
-            // Plain strings and numbers always serialise.
-            if let Ok(text) = serde_json::to_vec(&answer) {
-                self.text.extend_from_slice(&text);
-            }
-            if self.form != Form::Array {
-                self.text.push(b'\n');
-            }
-        } else {
-            self.text
-                .extend_from_slice(worded(self.form, index, document, judged).as_bytes());
-        }
-        self.first = false;
-        if self.text.len() > CHUNK {
-            out::raw(&self.text);
-            self.text.clear();
-        }
-    }
-
-    fn end(&mut self) {
-        if self.json && self.form == Form::Array {
-            self.text.extend_from_slice(b"]\n");
-        }
-        out::raw(&self.text);
-        self.text.clear();
-    }
-}
-
-/// The name of the event that a decision's validation gives.
-fn event(report: &Report) -> &'static str {
-    if report.is_valid() {
-        "DecisionValidated"
-    } else {
-        "DecisionRejected"
-    }
-}
-
-fn worded(form: Form, index: usize, document: &Document, judged: &Judged) -> String {
-    use std::fmt::Write as _;
-    let report = &judged.report;
-    let place = match form {
-        Form::One => String::new(),
-        Form::Array => format!("decision {index} (line {}): ", document.line),
-        Form::Lines => format!("line {}: ", document.line),
-    };
-    let kind = report.kind.map_or("decision", DecisionType::word);
-    let outcome = match (report.is_valid(), judged.changes.is_empty()) {
-        (true, true) => "valid",
-        (true, false) => "valid after correction",
-        (false, _) => "rejected",
-    };
-    let mut text = format!("{place}{kind}: {outcome}\n");
-    // Writing to a string cannot fail.
-    for change in &judged.changes {
-        let value = |value: &Option<serde_json::Value>| {
-            value
-                .as_ref()
-                .map_or_else(|| "nothing".to_owned(), serde_json::Value::to_string)
-        };
-        let _ = writeln!(
-            text,
-            "  changed {}: {} -> {} ({})",
-            shown(&change.pointer),
-            value(&change.from),
-            value(&change.to),
-            change.why
-        );
-    }
-    for fault in &report.faults {
-        let _ = writeln!(
-            text,
-            "  {}: {} [{}]",
-            shown(&fault.pointer),
-            fault.message,
-            fault.code.word()
-        );
-    }
-    if report.more > 0 {
-        let _ = writeln!(text, "  and {} more", report.more);
-    }
-    if let Some(asks) = Asks::of(report) {
-        let _ = writeln!(
-            text,
-            "  asks a person: {} (level {}, {})",
-            asks.rule.rule().when,
-            asks.level,
-            asks.rule
-        );
-    }
-    if !report.is_valid() {
-        let _ = writeln!(
-            text,
-            "  next: {}",
-            match decisions::next(report) {
-                "replan_workflow" => "plan the workflow anew (replan_workflow)",
-                _ => "put it right and send it again; --correct repairs what can be repaired",
-            }
-        );
-    }
-    for note in &report.unchecked {
-        let _ = writeln!(
-            text,
-            "  not checked {}: {}",
-            shown(&note.pointer),
-            note.message
-        );
-    }
-    if let (Form::One, Some(value)) = (form, &judged.corrected) {
-        let _ = writeln!(text, "{value:#}");
-    }
-    text
-}
-
-fn shown(pointer: &str) -> &str {
-    if pointer.is_empty() {
-        "(whole)"
-    } else {
-        pointer
-    }
-}
-
-/// What the caller knows: `--known`, else `.ccg/decisions.json` of the workspace, else nothing.
-fn known(env: &Env, workspace: Option<&Workspace>, source: &Source) -> Result<Known> {
-    let known = match (&source.known, workspace) {
-        (Some(path), _) => {
-            let path = env.cwd().join(path);
-            let bytes = files::read_if_there(&path)?.ok_or_else(|| {
-                Error::new(
-                    ErrorKind::Usage,
-                    format!("cannot read {}: there is no such file", path.display()),
-                )
-            })?;
-            read_known(&path, &bytes)?
-        }
-        (None, Some(workspace)) => settled(env, workspace)?,
-        (None, None) => Known::default(),
-    };
-    Ok(with_sandbox(known, source))
-}
-
-/// What the workspace's own file says; what it allows counts as far as a person has confirmed it.
-fn settled(env: &Env, workspace: &Workspace) -> Result<Known> {
-    let path = workspace.main_root().join(prefs::DECISIONS);
-    let present = match files::read_if_there(&path)? {
-        Some(bytes) => read_known(&path, &bytes)?,
-        None => Known::default(),
-    };
-    let Some(confirmed) = Confirmed::read(env, workspace)? else {
-        return Ok(present);
-    };
-    let agreed = match confirmed.files.get(prefs::DECISIONS) {
-        Some(text) => read_known(&path, text.as_bytes())?,
-        None => Known::default(),
-    };
-    let counts = present.clone().under(agreed);
-    if !counts.allows_like(&present) {
-        out::note(format!(
-            "holdpoint: {} allows what nobody has confirmed; that does not count until a person does: holdpoint prefs confirm",
-            prefs::DECISIONS
-        ));
-    }
-    Ok(counts)
-}
-
-fn read_known(path: &Path, bytes: &[u8]) -> Result<Known> {
-    let read = json::read(bytes).map_err(|flaw| refused(path, &flaw))?;
-    if let Some(flaw) = read.flaws.first() {
-        return Err(refused(path, flaw));
-    }
-    serde_json::from_value(read.value.to_value()).doing(ErrorKind::Config, || {
-        format!("cannot use {}", path.display())
-    })
-}
-
-fn with_sandbox(mut known: Known, source: &Source) -> Known {
-    known.sandbox |= source.sandboxed;
-    known
-}
-
-fn refused(path: &Path, flaw: &json::Flaw) -> Error {
-    Error::new(
-        ErrorKind::Config,
-        format!(
-            "cannot use {}: {} (byte {}, at {:?})",
-            path.display(),
-            flaw.message,
-            flaw.offset,
-            flaw.pointer
-        ),
-    )
 }
 
 /// Reads the decisions, with a limit that no honest input reaches.

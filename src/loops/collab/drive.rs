@@ -3,6 +3,7 @@
 use super::leg::{self, Leg, Look};
 use super::machine::{Backend, Code, DegradedLevel, Event, State, decide};
 use super::snapshot::{Dir, Plan, Snapshot, Status};
+use super::view::{self, Progress, View};
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::journal::{self, Degradation, LogEntry, Outcome as LogOutcome, Timeout};
 use crate::judge::{Actor, Level, RuleId};
@@ -18,9 +19,6 @@ use std::time::Duration;
 /// How often the agents are looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How often progress is told.
-const TELL: Duration = Duration::from_secs(30);
-
 /// Whether a person takes a degraded result without being asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consent {
@@ -28,15 +26,6 @@ pub enum Consent {
     Ask,
     /// A person said beforehand that an acceptable one is taken.
     Given,
-}
-
-/// How progress is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// Two live lines.
-    Live,
-    /// A line every 30 seconds.
-    Lines,
 }
 
 /// A side-by-side run, led by this process.
@@ -208,7 +197,7 @@ impl Drive<'_> {
         }
         let begun = clock::monotonic();
         let mut told = begun;
-        let every = tell_every(self.env);
+        let every = view::tell_every(self.env);
         let mut view = View::new(self.progress, legs.len());
         for leg in &mut legs {
             view.tell(leg.notes());
@@ -238,7 +227,7 @@ impl Drive<'_> {
             view.show(&self.snapshot, &legs);
             if self.progress == Progress::Lines && now.saturating_sub(told) >= every {
                 told = now;
-                out::note(format!("holdpoint: {}", line(&self.snapshot, &legs)));
+                out::note(format!("holdpoint: {}", view::line(&self.snapshot, &legs)));
             }
             std::thread::sleep(LOOK);
         }
@@ -486,89 +475,6 @@ impl Drive<'_> {
             out::note(format!("holdpoint: {note}"));
         }
         Ok(())
-    }
-}
-
-/// How often progress is told; a debug build's tests cannot wait for half a minute.
-fn tell_every(env: &Env) -> Duration {
-    if cfg!(debug_assertions)
-        && let Some(ms) = env
-            .text("HOLDPOINT_TEST_TELL_MS")
-            .and_then(|ms| ms.parse().ok())
-    {
-        return Duration::from_millis(ms);
-    }
-    TELL
-}
-
-/// How far the agents are, in one line.
-fn line(snapshot: &Snapshot, legs: &[Leg]) -> String {
-    let parts: Vec<String> = legs
-        .iter()
-        .map(|leg| {
-            let part = snapshot.part(leg.backend);
-            if part.status == Status::Running {
-                format!(
-                    "{} running {:.0} s of {:.0} s{}",
-                    leg.backend.word(),
-                    leg.elapsed().as_secs_f64(),
-                    leg.limit().as_secs_f64(),
-                    if part.starts > 1 { ", second try" } else { "" }
-                )
-            } else {
-                format!("{} {}", leg.backend.word(), part.status.word())
-            }
-        })
-        .collect();
-    parts.join(" · ")
-}
-
-/// Two live lines on a terminal; nothing elsewhere.
-struct View {
-    lines: Vec<indicatif::ProgressBar>,
-    all: Option<indicatif::MultiProgress>,
-}
-
-impl View {
-    fn new(progress: Progress, count: usize) -> Self {
-        if progress == Progress::Lines {
-            return Self {
-                lines: Vec::new(),
-                all: None,
-            };
-        }
-        let all = indicatif::MultiProgress::new();
-        let lines = (0..count)
-            .map(|_| all.add(indicatif::ProgressBar::new_spinner()))
-            .collect();
-        Self {
-            lines,
-            all: Some(all),
-        }
-    }
-
-    fn show(&self, snapshot: &Snapshot, legs: &[Leg]) {
-        for (bar, leg) in self.lines.iter().zip(legs) {
-            bar.set_message(line(snapshot, std::slice::from_ref(leg)));
-            bar.tick();
-        }
-    }
-
-    /// Prints notes above the live lines.
-    fn tell(&self, notes: Vec<String>) {
-        for note in notes {
-            let print = || out::note(format!("holdpoint: {note}"));
-            match &self.all {
-                Some(all) => all.suspend(print),
-                None => print(),
-            }
-        }
-    }
-
-    fn end(&mut self) {
-        for bar in self.lines.drain(..) {
-            bar.finish_and_clear();
-        }
     }
 }
 
