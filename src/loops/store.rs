@@ -4,7 +4,11 @@
 //! (the command, the last API fields, locks, the attempt under way) lies with
 //! its state, out of reach of the agent's `git clean`.
 
-use super::progress;
+mod list;
+mod pages;
+
+pub use list::Listed;
+
 use super::rebuild::{self, Rebuilt, Sources};
 use super::state::{LoopState, Status};
 use crate::error::{Context as _, Error, ErrorKind, Result};
@@ -15,8 +19,7 @@ use crate::sys::{clock, failpoint};
 use bstr::BString;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The version of Holdpoint's own files of a loop.
@@ -67,15 +70,6 @@ pub struct Repaired {
     pub found: Vec<String>,
     /// What could not be rebuilt.
     pub lost: Vec<String>,
-}
-
-/// A loop as a listing shows it.
-#[derive(Clone, Debug)]
-pub struct Listed {
-    /// Its id.
-    pub id: String,
-    /// Its state, or what is wrong with it.
-    pub state: std::result::Result<LoopState, Vec<String>>,
 }
 
 impl Store {
@@ -346,128 +340,6 @@ impl Store {
     pub fn write_record(&self, id: &str, record: &Record) -> Result<()> {
         write_json(&self.record_path(id), record)
     }
-
-    /// Writes the progress files of a state.
-    ///
-    /// # Errors
-    /// When they cannot be written.
-    pub fn write_pages(&self, state: &LoopState) -> Result<()> {
-        let Some(skill) = &state.skill_state else {
-            return Ok(());
-        };
-        let dir = self.progress_dir(&state.loop_id);
-        fs::create_dir_all(&dir)
-            .doing(ErrorKind::Io, || format!("cannot make {}", dir.display()))?;
-        let pages = progress::write(state, skill);
-        for (name, text) in [
-            ("develop.md", pages.develop),
-            ("debug.md", pages.debug),
-            ("validate.md", pages.validate),
-        ] {
-            failpoint::reach();
-            let path = dir.join(name);
-            if files::read_if_there(&path)?.as_deref() != Some(text.as_bytes()) {
-                files::replace(&path, text.as_bytes(), 0o644, Durability::Lazy)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Appends lines to a log of the progress directory, unless lines of the same attempt are there.
-    ///
-    /// # Errors
-    /// When the log cannot be read or written.
-    pub fn append(&self, id: &str, log: &str, attempt: &str, lines: &[Value]) -> Result<()> {
-        let dir = self.progress_dir(id);
-        fs::create_dir_all(&dir)
-            .doing(ErrorKind::Io, || format!("cannot make {}", dir.display()))?;
-        let path = dir.join(log);
-        let before = files::read_if_there(&path)?.unwrap_or_default();
-        if lines.is_empty() || memchr::memmem::find(&before, attempt.as_bytes()).is_some() {
-            return Ok(());
-        }
-        let mut text = Vec::new();
-        // A line torn by a crash is closed, so that the next one stays whole.
-        if before.last().is_some_and(|last| *last != b'\n') {
-            text.push(b'\n');
-        }
-        for line in lines {
-            text.extend_from_slice(line.to_string().as_bytes());
-            text.push(b'\n');
-        }
-        OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .and_then(|mut file| file.write_all(&text))
-            .doing(ErrorKind::Io, || format!("cannot write {}", path.display()))
-    }
-
-    /// All loops, oldest first; those at the old place are moved forward.
-    ///
-    /// # Errors
-    /// When a directory cannot be read.
-    pub fn list(&self) -> Result<Vec<Listed>> {
-        let mut listed = Vec::new();
-        for id in names(&self.old_dir(), |_| true)? {
-            if check_id(&id).is_ok()
-                && !self.state_path(&id).exists()
-                && let Err(error) = self.migrate(&id)
-            {
-                listed.push(Listed {
-                    id,
-                    state: Err(vec![error.to_string()]),
-                });
-            }
-        }
-        let ids = names(&self.dir(), |name| {
-            // What an agent reports of an iteration lies beside the states.
-            Path::new(name).extension() == Some(std::ffi::OsStr::new("json"))
-                && !name.ends_with(".report.json")
-        })?;
-        for name in ids {
-            let id = name.trim_end_matches(".json").to_owned();
-            let bytes = fs::read(self.state_path(&id))
-                .doing(ErrorKind::Io, || format!("cannot read the state of {id}"))?;
-            listed.push(Listed {
-                state: rebuild::read(&bytes, &id),
-                id,
-            });
-        }
-        listed.sort_by(|a, b| created(a).cmp(&created(b)).then(a.id.cmp(&b.id)));
-        Ok(listed)
-    }
-
-    fn old_dir(&self) -> PathBuf {
-        self.root.join(".workflow/.loop")
-    }
-
-    /// Moves a loop from its old place forward; returns false where there is none.
-    fn migrate(&self, id: &str) -> Result<bool> {
-        let old = self.old_dir().join(id).join("state.json");
-        let Some(bytes) = files::read_if_there(&old)? else {
-            return Ok(false);
-        };
-        self.make_dir()?;
-        let _lock = self.lock(id)?;
-        if self.state_path(id).exists() {
-            return Ok(true);
-        }
-        let now = clock::rfc3339(clock::now());
-        let state = super::old::forward(id, &bytes, &now).map_err(|why| {
-            Error::new(
-                ErrorKind::Damaged,
-                format!("cannot move {} forward: {why}", old.display()),
-            )
-            .hint("put it right by hand, or move it away: it is left as it is")
-        })?;
-        self.write(&state)?;
-        self.write_pages(&state)?;
-        let moved = old.with_file_name("state.json.moved");
-        fs::rename(&old, &moved)
-            .doing(ErrorKind::Io, || format!("cannot rename {}", old.display()))?;
-        Ok(true)
-    }
 }
 
 /// The API fields of a state, and whether an action was taken.
@@ -479,35 +351,6 @@ pub fn api(state: &LoopState) -> Value {
         object.insert("acted".to_owned(), acted.into());
     }
     value
-}
-
-fn created(listed: &Listed) -> String {
-    listed
-        .state
-        .as_ref()
-        .map_or_else(|_| String::new(), |state| state.created_at.clone())
-}
-
-/// The names in a directory; none where there is no directory.
-fn names(dir: &Path, keep: impl Fn(&str) -> bool) -> Result<Vec<String>> {
-    let entries = match fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => {
-            return Err(error).doing(ErrorKind::Io, || format!("cannot list {}", dir.display()));
-        }
-    };
-    let mut names = Vec::new();
-    for entry in entries {
-        let entry = entry.doing(ErrorKind::Io, || format!("cannot list {}", dir.display()))?;
-        if let Ok(name) = entry.file_name().into_string()
-            && keep(&name)
-        {
-            names.push(name);
-        }
-    }
-    names.sort();
-    Ok(names)
 }
 
 /// Writes one of Holdpoint's own files.
