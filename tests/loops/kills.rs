@@ -316,6 +316,7 @@ fn moment(number: usize, most: u64) -> std::time::Duration {
 
 #[test]
 #[ignore = "takes minutes: HOLDPOINT_KILLS=N says how many kills"]
+#[expect(clippy::print_stderr, reason = "a harness tells its figures")]
 fn a_loop_killed_at_any_moment_goes_on() {
     let sandbox = sandbox();
     let mut again = 0;
@@ -369,6 +370,7 @@ fn a_loop_killed_at_any_moment_goes_on() {
 
 #[test]
 #[ignore = "takes minutes: HOLDPOINT_KILLS=N says how many kills"]
+#[expect(clippy::print_stderr, reason = "a harness tells its figures")]
 fn a_side_by_side_run_killed_at_any_moment_is_taken_up() {
     let mut tried = 0;
     for number in kills() {
