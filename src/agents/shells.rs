@@ -286,14 +286,13 @@ fn of_sudo(rest: &[String]) -> (bool, &[String]) {
     let mut at = 0;
     while let Some(option) = rest.get(at).filter(|word| word.starts_with('-')) {
         at += 1;
-        match option.strip_prefix("--") {
-            Some(long) => opens |= matches!(long, "login" | "shell"),
-            None => {
-                opens |= option.contains(['i', 's']);
-                let takes_next =
-                    option.ends_with(['u', 'g', 'C', 'h', 'p', 'r', 't', 'T', 'U', 'D', 'R']);
-                at += usize::from(takes_next);
-            }
+        if let Some(long) = option.strip_prefix("--") {
+            opens |= matches!(long, "login" | "shell");
+        } else {
+            opens |= option.contains(['i', 's']);
+            let takes_next =
+                option.ends_with(['u', 'g', 'C', 'h', 'p', 'r', 't', 'T', 'U', 'D', 'R']);
+            at += usize::from(takes_next);
         }
     }
     (opens, rest.get(at..).unwrap_or_default())

@@ -147,6 +147,16 @@ pub fn read_stdin_within(limit: std::time::Duration) -> Result<Vec<u8>> {
     }
 }
 
+/// Speaks with whoever started this process, over standard input and output.
+///
+/// # Errors
+/// As `speak`.
+pub fn with_pipes<T>(
+    speak: impl FnOnce(&mut dyn std::io::Read, &mut dyn std::io::Write) -> std::io::Result<T>,
+) -> std::io::Result<T> {
+    speak(&mut std::io::stdin().lock(), &mut std::io::stdout().lock())
+}
+
 /// Asks a process to end (SIGTERM).
 ///
 /// # Errors

@@ -87,7 +87,11 @@ fn hint_of_ignored(call: &GitCall) {
 fn as_if_absent(call: &GitCall) -> ExitStatus {
     let done = match (call.name.as_str(), call.args.first()) {
         ("push-to-checkout", Some(new)) => deploy::push_to_checkout(new),
-        ("proc-receive", _) => Err("error: cannot find hook 'proc-receive'"),
+        ("proc-receive", _) => {
+            // Git names a fault of the pipes itself.
+            let _ = process::with_pipes(deploy::decline_proc_receive);
+            Err("error: cannot find hook 'proc-receive'")
+        }
         _ => Ok(()),
     };
     match done {
