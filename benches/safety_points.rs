@@ -322,7 +322,10 @@ impl Stage {
             "git plumbing",
         );
         run(self.git().args(["update-ref", "-d", "refs/points/last"]));
-        println!("peak memory of save: {} KiB", self.peak(&["save"]));
+        println!(
+            "peak memory of save: {} KiB",
+            peak(self.holdpoint(&["save"]))
+        );
         self.added();
     }
 
@@ -333,13 +336,6 @@ impl Stage {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         println!("bytes added by one edit of 3000 bytes: {}", json["bytes"]);
-    }
-
-    fn peak(&self, args: &[&str]) -> i64 {
-        let before = children_peak();
-        run(&mut self.holdpoint(args));
-        // The peak of all children so far is the peak of this one only if it is the largest.
-        children_peak().max(before)
     }
 
     fn first(&self, size: &str) {
@@ -377,6 +373,9 @@ impl Stage {
             &figures,
             "cold shadow git add -A",
         );
+        let _ = fs::remove_dir_all(self.home.join("state"));
+        let first = peak(self.holdpoint(&["save"]));
+        println!("peak memory of the first save: {first} KiB");
         let du = |path: PathBuf| {
             let output = Command::new("du")
                 .arg("-sk")
@@ -448,13 +447,23 @@ impl Stage {
     }
 }
 
-/// The largest resident size that a child has had, in KiB.
-#[allow(unsafe_code, reason = "getrusage alone tells")]
-fn children_peak() -> i64 {
+/// Runs a command and returns its largest resident size in KiB.
+#[allow(
+    unsafe_code,
+    clippy::zombie_processes,
+    reason = "wait4 alone tells it of one child, and waits for it"
+)]
+fn peak(mut command: Command) -> i64 {
+    let child = command
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .expect("started");
+    let pid = libc::pid_t::try_from(child.id()).expect("fits");
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: getrusage fills the struct it is given.
+    let mut status = 0;
+    // SAFETY: the child is ours and nobody else waits for it; wait4 fills what it is given.
     unsafe {
-        libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
+        libc::wait4(pid, &raw mut status, 0, usage.as_mut_ptr());
         usage.assume_init().ru_maxrss
     }
 }

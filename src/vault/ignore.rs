@@ -10,7 +10,7 @@ use gix_glob::pattern::{Case, Mode};
 use gix_glob::{Pattern, wildmatch};
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What an ignored path falls under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(super) struct Repo {
     top: BString,
     git_dir: Option<PathBuf>,
     rules: Rules,
-    tracked: OnceLock<Tracked>,
+    tracked: Mutex<Option<Arc<Tracked>>>,
     excludes: OnceLock<[Vec<Pattern>; 2]>,
 }
 
@@ -41,7 +41,7 @@ impl Repo {
             top,
             git_dir,
             rules,
-            tracked: OnceLock::new(),
+            tracked: Mutex::default(),
             excludes: OnceLock::new(),
         }
     }
@@ -70,13 +70,25 @@ impl Repo {
         self.tracked().any_under(self.inner(dir))
     }
 
-    fn tracked(&self) -> &Tracked {
-        self.tracked.get_or_init(|| {
-            self.git_dir
-                .as_deref()
-                .map(Tracked::read)
-                .unwrap_or_default()
-        })
+    fn tracked(&self) -> Arc<Tracked> {
+        let read = || {
+            Arc::new(
+                self.git_dir
+                    .as_deref()
+                    .map(Tracked::read)
+                    .unwrap_or_default(),
+            )
+        };
+        Arc::clone(self.list().get_or_insert_with(read))
+    }
+
+    fn list(&self) -> MutexGuard<'_, Option<Arc<Tracked>>> {
+        self.tracked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets what the repository tracks: the walk is over, and the list may be long.
+    pub(super) fn forget(&self) {
+        *self.list() = None;
     }
 
     /// `info/exclude`, then `core.excludesFile`.

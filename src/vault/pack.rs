@@ -130,8 +130,9 @@ impl Places {
 
     /// Enters the last of `entries`.
     fn add_last(&mut self, entries: &[Entry]) {
-        let from = if entries.len() * 2 > self.0.len() {
-            self.0 = vec![0; (entries.len() * 4).next_power_of_two().max(64)];
+        // At most three slots of four are taken.
+        let from = if entries.len() * 4 > self.0.len() * 3 {
+            self.0 = vec![0; (entries.len() * 2).next_power_of_two().max(64)];
             0
         } else {
             entries.len().saturating_sub(1)

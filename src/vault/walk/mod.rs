@@ -254,12 +254,15 @@ impl Walk<'_> {
                 rules_same: self.rules_same,
             }));
         }
+        let mut top = None;
         if self.work.is_some() {
             let repo = Repo::new(
                 BString::default(),
                 self.repo.git_dir().cloned(),
                 self.repo.rules().clone(),
             );
+            let scope = Arc::new(Scope::top(repo));
+            top = Some(Arc::clone(&scope));
             first.push(Arc::new(Node {
                 side: Side::Work,
                 path: BString::default(),
@@ -267,13 +270,16 @@ impl Walk<'_> {
                 cached: self.cache.header.work.map(|root| root.block),
                 area: Area::Work,
                 ignored: Ignored::No,
-                scope: Some(Arc::new(Scope::top(repo))),
+                scope: Some(scope),
                 rules_same: self.rules_same,
             }));
         }
         lock(&shared.later)[0] = first;
         for phase in 0..3 {
             shared.phase(phase)?;
+        }
+        if let Some(scope) = top {
+            scope.repo.forget();
         }
         let mut found = shared
             .found
