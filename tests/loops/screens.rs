@@ -166,3 +166,65 @@ fn without_a_terminal_progress_is_told_a_line_at_a_time() {
     assert!(line.contains(" s of 300 s"), "{line}");
     assert!(!told.contains('\u{1b}'), "{told:?}");
 }
+
+/// A side-by-side run whose front end says nothing usable: a person is asked whether that will do.
+fn degraded(sandbox: &crate::support::Sandbox) -> Terminal {
+    let mut command = sandbox.command(env!("CARGO_BIN_EXE_holdpoint"));
+    command
+        .env("TERM", "xterm")
+        .args(["collab", "--role", "architect", "--task", "t"])
+        .args(["--codex-command", "sh -c 'echo SESSION_ID: c-12345678'"])
+        .args(["--gemini-command", "sh -c 'echo words without a session'"]);
+    Terminal::start(command)
+}
+
+#[test]
+fn a_person_at_a_terminal_takes_a_degraded_result_or_does_not() {
+    for (answer, code, word) in [("y", 0, "SUCCESS"), ("n", 3, "FAILED"), ("", 3, "FAILED")] {
+        let sandbox = sandbox();
+        let mut screen = degraded(&sandbox);
+        screen.sees("The frontend dimension is missing");
+        screen.sees("E006");
+        screen.types(answer);
+        let shown = screen.ends_with(code);
+        assert!(
+            shown.contains(&format!("holdpoint: {word}; missing: frontend")),
+            "{answer:?}: {shown}"
+        );
+        assert!(
+            shown.contains("impact: nothing was said on the frontend"),
+            "{shown}"
+        );
+    }
+}
+
+#[test]
+fn an_open_degraded_result_is_taken_later_at_a_terminal() {
+    let sandbox = sandbox();
+    let open = sandbox.holdpoint([
+        "collab",
+        "--role",
+        "architect",
+        "--task",
+        "t",
+        "--codex-command",
+        "sh -c 'echo SESSION_ID: c-12345678'",
+        "--gemini-command",
+        "sh -c 'echo words without a session'",
+    ]);
+    let open = open.exits(1);
+    let id = super::collab::run_id(&sandbox).unwrap();
+    assert!(
+        open.err
+            .contains(&format!("holdpoint collab --resume {id}")),
+        "{}",
+        open.err
+    );
+    let mut command = sandbox.command(env!("CARGO_BIN_EXE_holdpoint"));
+    command.args(["collab", "--resume", &id]);
+    let mut screen = Terminal::start(command);
+    screen.sees("The frontend dimension is missing");
+    screen.types("y");
+    let shown = screen.ends_with(0);
+    assert!(shown.contains("SUCCESS"), "{shown}");
+}
