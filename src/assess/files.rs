@@ -269,7 +269,9 @@ fn unknown(
         | PathOp::Permissions {
             recursive: true, ..
         } => Level::Confirm,
-        PathOp::Into { .. } | PathOp::Change | PathOp::Unpack => Level::Transparent,
+        PathOp::Into { .. } | PathOp::Change | PathOp::Unpack | PathOp::Lay { .. } => {
+            Level::Transparent
+        }
         PathOp::Make | PathOp::Touch | PathOp::RemoveEmpty | PathOp::Permissions { .. } => {
             Level::Autonomous
         }
@@ -315,7 +317,11 @@ fn file(op: FileOp, place: Place, nature: Nature, state: FileState) -> EffectKin
 fn file_op(op: &PathOp) -> FileOp {
     match op {
         PathOp::Make | PathOp::Touch => FileOp::Create,
-        PathOp::Empty | PathOp::Replace | PathOp::Into { .. } | PathOp::Unpack => FileOp::Overwrite,
+        PathOp::Empty
+        | PathOp::Replace
+        | PathOp::Into { .. }
+        | PathOp::Unpack
+        | PathOp::Lay { .. } => FileOp::Overwrite,
         PathOp::Change | PathOp::RemoveEmpty => FileOp::Modify,
         PathOp::Delete { .. } | PathOp::Mirror | PathOp::Move { .. } => FileOp::Delete,
         PathOp::Permissions { .. } => FileOp::Permissions,
@@ -332,7 +338,7 @@ fn one(
     effects: &mut Vec<Effect>,
 ) {
     // A directory takes what is put into it.
-    if let PathOp::Into { name } = op {
+    if let PathOp::Into { name, from } = op {
         let slash = bytes(path).ends_with(b"/");
         let inner = if slash || path.is_dir() {
             path.join(OsStr::from_bytes(name))
@@ -349,7 +355,11 @@ fn one(
             return;
         }
         if inner.is_dir() {
-            one(around, deed, &PathOp::Unpack, &inner, named, effects);
+            let op = match from {
+                Some(from) => PathOp::Lay { from: from.clone() },
+                None => PathOp::Unpack,
+            };
+            one(around, deed, &op, &inner, named, effects);
         } else {
             one(around, deed, &PathOp::Replace, &inner, named, effects);
         }
@@ -396,6 +406,7 @@ fn one(
         PathOp::Make | PathOp::Touch | PathOp::Change | PathOp::Replace | PathOp::Empty => {
             content(around, &located, op, named, effects);
         }
+        PathOp::Lay { from } => super::laid::effects(around, deed, from, &located, effects),
         PathOp::Into { .. } => {}
     }
 }
@@ -746,7 +757,7 @@ fn permissions(
     );
 }
 
-fn unpack(located: &Located, effects: &mut Vec<Effect>) {
+pub(super) fn unpack(located: &Located, effects: &mut Vec<Effect>) {
     match located.place {
         Place::Temporary => {}
         Place::Workspace => effects.push(
@@ -760,6 +771,12 @@ fn unpack(located: &Located, effects: &mut Vec<Effect>) {
         ),
         _ => effects.push(plain(located, FileOp::Overwrite, FileState::Unknown)),
     }
+}
+
+/// A file lands on a path, and replaces what is there.
+pub(super) fn replaced(around: &Around<'_>, path: &Path, effects: &mut Vec<Effect>) {
+    let located = around.place(path);
+    content(around, &located, &PathOp::Replace, Named::Exactly, effects);
 }
 
 /// Made, changed, replaced or emptied.

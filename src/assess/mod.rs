@@ -8,6 +8,7 @@ mod around;
 pub mod delta;
 mod files;
 mod git;
+mod laid;
 mod made;
 mod nature;
 mod packages;

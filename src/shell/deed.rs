@@ -90,6 +90,13 @@ pub enum PathOp {
     Into {
         /// The name that it gets there.
         name: BString,
+        /// What is put there, where that is a path.
+        from: Option<Arg>,
+    },
+    /// Every file below a directory lands at the same place below this one, replacing what is there.
+    Lay {
+        /// The directory whose files land here.
+        from: Arg,
     },
     /// Archive members or other names not known land under it, replacing what is there.
     Unpack,

@@ -434,7 +434,7 @@ impl<'a> Walk<'a> {
     fn makes(&self, dir: &BString) -> bool {
         self.script.deeds.iter().any(|deed| match &deed.kind {
             DeedKind::File {
-                op: PathOp::Make | PathOp::Touch | PathOp::Unpack,
+                op: PathOp::Make | PathOp::Touch | PathOp::Unpack | PathOp::Lay { .. },
                 path,
             } => deed.dir.join(path) == Dir::Known(dir.clone()),
             _ => false,

@@ -152,3 +152,36 @@ fn the_hard_cases_that_pattern_matchers_miss_are_held() {
         assert!(level(&sandbox, command).0 <= 1, "{command}");
     }
 }
+
+#[test]
+fn a_tree_laid_over_another_loses_what_it_replaces() {
+    let sandbox = repository();
+    sandbox.write("notes.txt", "only here\n");
+    for (path, text) in [
+        ("lay/src/main.rs", "x"),
+        ("lay/new.rs", "x"),
+        ("over/notes.txt", "x"),
+    ] {
+        let path = sandbox.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    for command in ["cp -r ../lay/. .", "rsync -a ../lay/ .", "cp -RT ../lay ."] {
+        assert!(
+            level(&sandbox, command).0 <= 1,
+            "{command}: git holds the old bytes"
+        );
+    }
+    for command in [
+        "cp -r ../over/. .",
+        "rsync -a ../over/ .",
+        "cp -RT ../over .",
+    ] {
+        let (found, verdict) = level(&sandbox, command);
+        assert_eq!(found, 3, "{command}");
+        assert_eq!(verdict["loses"]["files"], serde_json::json!(["notes.txt"]));
+    }
+    assert!(level(&sandbox, "cp -rn ../over/. .").0 <= 1);
+    sandbox.write("src/main.rs", "changed\n");
+    assert_eq!(level(&sandbox, "cp -a ../lay/src .").0, 3);
+}

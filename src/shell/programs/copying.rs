@@ -71,7 +71,8 @@ pub(super) fn into(walk: &mut Walk<'_>, from: &Arg, to: &Arg, never_inside: bool
     }
     let text = from.text.trim_end_with(|c| c == '/');
     let name: BString = text.rsplit_str("/").next().unwrap_or_default().into();
-    walk.file(PathOp::Into { name }, to);
+    let from = Some(from.clone());
+    walk.file(PathOp::Into { name, from }, to);
 }
 
 /// Sources and target of a copying command.
@@ -124,11 +125,12 @@ fn cp(walk: &mut Walk<'_>, args: &[Arg]) {
         return;
     }
     let exact = options.has(&["T", "no-target-directory"]);
+    let recursive = options.has(&["r", "R", "a", "recursive", "archive"]);
     for path in &from {
         if path.text == "/dev/null" {
             walk.file(PathOp::Empty, &to);
-        } else if path.text.ends_with(b"/.") {
-            walk.file(PathOp::Unpack, &to);
+        } else if path.text.ends_with(b"/.") || exact && recursive {
+            walk.file(PathOp::Lay { from: path.clone() }, &to);
         } else {
             into(walk, path, &to, exact);
         }
@@ -281,7 +283,15 @@ fn rsync(walk: &mut Walk<'_>, args: &[Arg]) {
     } else if options.surely(&["ignore-existing", "existing", "b", "backup"]) {
         walk.file(PathOp::Make, to);
     } else {
-        walk.file(PathOp::Unpack, to);
+        for path in from {
+            if path.text.ends_with(b"/") && !remote(path) {
+                walk.file(PathOp::Lay { from: path.clone() }, to);
+            } else if remote(path) {
+                walk.file(PathOp::Unpack, to);
+            } else {
+                into(walk, path, to, false);
+            }
+        }
     }
 }
 
