@@ -70,7 +70,9 @@ fn fits(wrapper: &str, command: &str) -> bool {
     let opens = wrapper == "! {}" && command.starts_with(['!', '{', '(', ':'])
         || wrapper.contains("{}") && command.starts_with("function");
     let odd = python && command.contains(['"', '\\', '\'', '$', '`']);
-    !(here || names || opens || odd || command.contains("exec "))
+    // find puts a path in the place of braces, wherever they stand.
+    let filled = wrapper.starts_with("find ") && command.contains("{}");
+    !(here || names || opens || odd || filled || command.contains("exec "))
 }
 
 /// Wrapped lines of the corpus that come out milder than they are bare.

@@ -138,8 +138,15 @@ fn echo(args: &[Arg]) -> Stream {
         }
         text.extend_from_slice(&word.text);
     }
-    if escapes || text.contains(&b'\\') && words.len() == 1 {
+    if escapes {
         text = unescape(&text);
+    } else if text.contains(&b'\\') && words.len() == 1 {
+        // bash prints it as it stands, dash and zsh what it escapes: either may be run.
+        let other = unescape(&text);
+        if other != text {
+            text.push(b'\n');
+            text.extend_from_slice(&other);
+        }
     }
     if newline && !text.is_empty() {
         text.push(b'\n');
