@@ -146,7 +146,8 @@ impl Programs {
                 format!("[hook \"holdpoint-{event}\"]\n\tcommand = ").as_bytes(),
             );
             text.extend_from_slice(&command);
-            text.extend_from_slice(format!("\n\tevent = {event}\n").as_bytes());
+            // A hook that does not say so keeps the person's own from running side by side.
+            text.extend_from_slice(format!("\n\tevent = {event}\n\tparallel = true\n").as_bytes());
         }
         text
     }
@@ -336,8 +337,16 @@ fn write_locked(file: &Path, bytes: &[u8]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{command_value, quoted};
+    use super::{Programs, command_value, quoted};
+    use crate::repo::hooks::Event;
     use std::path::Path;
+
+    #[test]
+    fn no_hook_of_ours_keeps_others_from_running_side_by_side() {
+        let text = Programs::below(Path::new("/x")).hooks_text();
+        let text = String::from_utf8(text).expect("text");
+        assert_eq!(text.matches("parallel = true").count(), Event::ALL.len());
+    }
 
     #[test]
     fn a_plain_path_needs_no_shell_and_any_other_is_quoted_for_it() {
