@@ -215,6 +215,8 @@ pub(super) fn matches(pattern: &Pattern, path: &[u8], is_dir: bool, case: Case) 
 /// Reads the patterns of an ignore file (gitignore(5)).
 pub(super) fn patterns(bytes: &[u8]) -> Vec<Pattern> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    // git ends the last line where the file does not; a carriage return before that goes too.
+    let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
     bytes
         .lines()
         .filter(|line| !line.starts_with(b"#"))
@@ -275,6 +277,7 @@ mod tests {
             ("a\\ \n", "a ", false, true),
             ("a  \n", "a", false, true),
             ("\\!x\n", "!x", false, true),
+            ("a\r\nb\r", "b", false, true),
             ("*\n!*/\n", "d", true, false),
             ("foo?[ab]\n", "fooxa", false, true),
         ] {
