@@ -2,7 +2,7 @@
 
 use super::place::{Located, Places};
 use crate::judge::FileState;
-use crate::repo::{Graph, Kind, Tracked, Workspace};
+use crate::repo::{Graph, Head, Kind, Tracked, Workspace};
 use crate::shell::{self, Arg, Dir, Lookup, Scope};
 use crate::sys::env::Env;
 use bstr::BString;
@@ -38,7 +38,20 @@ pub struct Around<'a> {
     declared: OnceCell<Vec<super::packages::Declared>>,
     common: OnceCell<Vec<String>>,
     made: RefCell<BTreeSet<PathBuf>>,
+    switched: RefCell<Switched>,
     ignored: RefCell<BTreeMap<PathBuf, bool>>,
+}
+
+/// What the action itself has checked out so far.
+#[derive(Clone, Debug, Default)]
+enum Switched {
+    /// Nothing.
+    #[default]
+    Nowhere,
+    /// This.
+    To(Head),
+    /// Something that cannot be told.
+    Somewhere,
 }
 
 impl<'a> Around<'a> {
@@ -72,6 +85,7 @@ impl<'a> Around<'a> {
             declared: OnceCell::new(),
             common: OnceCell::new(),
             made: RefCell::default(),
+            switched: RefCell::default(),
             ignored: RefCell::default(),
         }
     }
@@ -79,6 +93,27 @@ impl<'a> Around<'a> {
     /// Forgets what an earlier action made.
     pub(super) fn start(&self) {
         self.made.borrow_mut().clear();
+        self.switched.replace(Switched::Nowhere);
+    }
+
+    /// Where `HEAD` is by now, after what the action itself checked out; `None` where that cannot be told.
+    pub(super) fn head(&self) -> Option<Head> {
+        match &*self.switched.borrow() {
+            Switched::To(head) => Some(head.clone()),
+            Switched::Somewhere => None,
+            Switched::Nowhere => self.graph().head().ok(),
+        }
+    }
+
+    /// Whether the action itself checked something out.
+    pub(super) fn has_switched(&self) -> bool {
+        !matches!(*self.switched.borrow(), Switched::Nowhere)
+    }
+
+    /// Remembers what the action checks out.
+    pub(super) fn switch(&self, head: Option<Head>) {
+        self.switched
+            .replace(head.map_or(Switched::Somewhere, Switched::To));
     }
 
     /// The workspace.

@@ -4,7 +4,7 @@ use super::around::Around;
 use super::bytes;
 use super::place::Located;
 use crate::judge::{Effect, EffectKind, GitClass, Losses};
-use crate::repo::{Dropped, GiveWay, Others, Workspace};
+use crate::repo::{Dropped, GiveWay, Head, Others, Workspace};
 use crate::shell::programs::git::{Act, GitDeed, Ignored};
 use crate::shell::{Arg, Deed};
 use bstr::{BString, ByteSlice as _};
@@ -56,7 +56,12 @@ pub(super) fn effects(around: &Around<'_>, deed: &Deed, git: &GitDeed, effects: 
         deed.command.clone()
     };
     let findings = match repository(around, git) {
-        Repository::Here => Evidence { around, git }.findings(),
+        Repository::Here => {
+            let evidence = Evidence { around, git };
+            let findings = evidence.findings();
+            evidence.switch();
+            findings
+        }
         Repository::There(workspace) => {
             let dir = Around::dir(&git.repo.dir).unwrap_or_else(|| workspace.root.clone());
             let there = Around::new(around.env(), &workspace, &dir);
@@ -362,7 +367,7 @@ impl Evidence<'_, '_> {
     /// The commits that the present branch leaves when it moves; `None` where that cannot be told.
     fn leaves(&self, target: Option<&Arg>) -> Option<Dropped> {
         let graph = self.around.graph();
-        let head = graph.head().ok()?;
+        let head = self.around.head()?;
         let old = head.commit?;
         let new = self.commit(target)?;
         if old == new {
@@ -377,7 +382,63 @@ impl Evidence<'_, '_> {
             None => "HEAD".to_owned(),
             Some(arg) => arg.literal()?.to_str().ok()?.to_owned(),
         };
+        let word = self.anchored(word)?;
         self.around.graph().commit(&word).ok().flatten()
+    }
+
+    /// A revision with what is checked out by now in the place of `HEAD`.
+    fn anchored(&self, word: String) -> Option<String> {
+        if !self.around.has_switched() {
+            return Some(word);
+        }
+        let rest = word
+            .strip_prefix("HEAD")
+            .or_else(|| word.strip_prefix('@'))
+            .filter(|rest| rest.is_empty() || rest.starts_with(['~', '^', '@', '{']));
+        match rest {
+            None => Some(word),
+            // The reflog of then is not the one of now.
+            Some(rest) if rest.starts_with(['@', '{']) => None,
+            Some(rest) => Some(format!("{}{rest}", self.around.head()?.commit?)),
+        }
+    }
+
+    /// Remembers what this deed leaves checked out for those that follow.
+    fn switch(&self) {
+        let (Act::Checkout { word }
+        | Act::Switch { target: word }
+        | Act::ResetTree {
+            target: Some(word),
+            moves_branch: false,
+            ..
+        }) = &self.git.act
+        else {
+            return;
+        };
+        let Some(text) = word.literal().filter(|text| *text != "-") else {
+            return self.around.switch(None);
+        };
+        let mut branch = BString::from("refs/heads/");
+        branch.extend_from_slice(text);
+        let refs = self.around.graph().refs().unwrap_or_default();
+        let tip = refs.iter().find(|(name, _)| *name == branch).or_else(|| {
+            // git makes a branch of a remote's only one of that name.
+            let mut end = BString::from("/");
+            end.extend_from_slice(text);
+            refs.iter()
+                .find(|(name, _)| name.starts_with(b"refs/remotes/") && name.ends_with(&end))
+        });
+        if let Some((_, commit)) = tip {
+            self.around.switch(Some(Head {
+                branch: Some(branch),
+                commit: Some(commit.clone()),
+            }));
+        } else if let Some(commit) = self.commit(Some(word)) {
+            self.around.switch(Some(Head {
+                branch: None,
+                commit: Some(commit),
+            }));
+        }
     }
 
     fn move_head(&self, target: Option<&Arg>) -> Finding {
@@ -710,7 +771,7 @@ impl Evidence<'_, '_> {
         let Ok(refs) = graph.refs() else {
             return Finding::lossy(class, "the refs cannot be read");
         };
-        let head = graph.head().ok();
+        let head = self.around.head();
         let is_head = full == "HEAD";
         let present = if is_head {
             head.and_then(|head| head.commit)
@@ -740,7 +801,7 @@ impl Evidence<'_, '_> {
             return Finding::harmless(class, "the ref is there already");
         }
         let gone = if is_head {
-            let branch = graph.head().ok().and_then(|head| head.branch);
+            let branch = self.around.head().and_then(|head| head.branch);
             vec![branch.unwrap_or_else(|| "HEAD".into())]
         } else {
             vec![full.clone()]
@@ -828,7 +889,7 @@ impl Evidence<'_, '_> {
     fn rewrite(&self, since: Option<&Arg>, why: &str) -> Finding {
         let class = GitClass::History;
         let graph = self.around.graph();
-        let range = graph.head().ok().and_then(|head| {
+        let range = self.around.head().and_then(|head| {
             let old = head.commit?;
             let base = self.commit(Some(since?))?;
             let gone = vec![head.branch.unwrap_or_else(|| "HEAD".into())];

@@ -185,3 +185,31 @@ fn a_tree_laid_over_another_loses_what_it_replaces() {
     sandbox.write("src/main.rs", "changed\n");
     assert_eq!(level(&sandbox, "cp -a ../lay/src .").0, 3);
 }
+
+#[test]
+fn what_a_script_checks_out_is_what_it_goes_on_with() {
+    let sandbox = repository();
+    sandbox.git(["branch", "merged"]);
+    sandbox.git(["checkout", "-q", "-b", "side"]);
+    sandbox.write("side.txt", "only on side\n");
+    sandbox.git(["add", "side.txt"]);
+    sandbox.git(["commit", "-qm", "only on side"]);
+    sandbox.git(["checkout", "-q", "main"]);
+    for command in [
+        "git checkout side && git reset --hard main",
+        "git switch side; git reset --hard HEAD~1",
+        "git checkout side && git reset --hard @^",
+        "git checkout --detach main && git branch -f side HEAD",
+        "git checkout $BRANCH && git reset --hard main",
+        "git checkout side && git reset --hard HEAD@{1}",
+    ] {
+        assert_eq!(level(&sandbox, command).0, 3, "{command}");
+    }
+    for command in [
+        "git checkout side && git reset --hard HEAD",
+        "git checkout merged && git reset --hard main",
+        "git checkout --detach side && git branch -f merged HEAD",
+    ] {
+        assert!(level(&sandbox, command).0 <= 1, "{command}");
+    }
+}
