@@ -61,6 +61,9 @@ struct Cli {
     /// A further directory that --sandbox leaves writable (an agent's own settings and sessions, a cache).
     #[arg(long, value_name = "DIR", requires = "sandbox")]
     sandbox_write: Vec<PathBuf>,
+    /// The only TCP ports to which --sandbox lets it connect (443,53), or `none`.
+    #[arg(long, value_name = "PORTS", value_parser = ports, requires = "sandbox")]
+    sandbox_ports: Option<Ports>,
     /// A shell command that runs the tests after each attempt.
     #[arg(long, value_name = "CMD")]
     test_cmd: Option<String>,
@@ -119,6 +122,21 @@ fn duration(text: &str) -> Result<Duration, String> {
     limits::read(text)
         .filter(|time| !time.is_zero())
         .ok_or_else(|| format!("`{text}` is no time; type seconds, or 90s, 20m, 1h, 1h30m"))
+}
+
+/// Ports of the command line.
+#[derive(Clone, Debug)]
+struct Ports(Vec<u16>);
+
+fn ports(text: &str) -> Result<Ports, String> {
+    if text == "none" {
+        return Ok(Ports(Vec::new()));
+    }
+    text.split(',')
+        .map(|port| port.trim().parse())
+        .collect::<Result<_, _>>()
+        .map(Ports)
+        .map_err(|_| format!("`{text}` are no ports; type them as 443,53, or none"))
 }
 
 fn priority(text: &str) -> Result<Priority, String> {
@@ -232,8 +250,18 @@ fn fresh(env: &Env, workspace: &Workspace, cli: &Cli, agreed: TaskContext) -> Re
             .hint("run without --accept and --reject"));
         }
     }
+    let writable: Vec<PathBuf> = cli
+        .sandbox_write
+        .iter()
+        .map(|dir| env.cwd().join(dir))
+        .collect();
+    let ports = cli.sandbox_ports.as_ref().map(|ports| ports.0.clone());
+    let wishes = sandbox::Wishes {
+        writable: &writable,
+        ports: ports.as_deref(),
+    };
     if cli.sandbox
-        && let Some(shortfall) = sandbox::means().shortfall()?
+        && let Some(shortfall) = sandbox::means().shortfall(wishes)?
     {
         out::note(format!("holdpoint: {shortfall}"));
     }
@@ -262,11 +290,8 @@ fn fresh(env: &Env, workspace: &Workspace, cli: &Cli, agreed: TaskContext) -> Re
         review: cli.review_cmd.clone(),
         keep_partial: cli.keep_partial,
         sandbox: cli.sandbox,
-        sandbox_write: cli
-            .sandbox_write
-            .iter()
-            .map(|dir| env.cwd().join(dir))
-            .collect(),
+        sandbox_write: writable,
+        sandbox_ports: ports,
         pass_status: cli.pass_status,
         held,
         no_pty: cli.no_pty,

@@ -76,6 +76,9 @@ pub struct Options {
     /// Further directories that the confined tree may write.
     #[serde(default)]
     pub sandbox_write: Vec<PathBuf>,
+    /// The only ports to which the confined tree may connect.
+    #[serde(default)]
+    pub sandbox_ports: Option<Vec<u16>>,
     /// The wrapped command's own status is passed on.
     pub pass_status: bool,
     /// What is done with a change that would be held.

@@ -6,18 +6,23 @@
 //! in a mount namespace of the tree's own, which Landlock then keeps the tree
 //! from changing. Where no namespace can be made, they are not protected by
 //! the kernel, and that is said.
+//!
+//! Landlock knows nothing of sockets that have a path. Those of programs that
+//! would do anything for whoever asks (containers, buses, terminal
+//! multiplexers) are covered in the namespace; others can still be spoken to.
 
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
 use landlock::{
-    ABI, AccessFs, CompatLevel, Compatible as _, PathBeneath, PathFd, RestrictionStatus, Ruleset,
-    RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, Scope,
+    ABI, AccessFs, AccessNet, CompatLevel, Compatible as _, NetPort, PathBeneath, PathFd,
+    RestrictionStatus, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, Scope,
 };
 use rustix::mount::{MountFlags, MountPropagationFlags};
-use rustix::thread::UnshareFlags;
+use rustix::thread::{CapabilitySet, UnshareFlags};
 use serde::{Deserialize, Serialize};
 use std::fs;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 /// What a tree is confined to.
@@ -31,6 +36,21 @@ pub struct Confinement {
     pub pinned: Vec<PathBuf>,
     /// Files and trees inside writable trees that it may not write.
     pub read_only: Vec<PathBuf>,
+    /// Sockets of programs that would act for it outside.
+    #[serde(default)]
+    pub sockets: Vec<PathBuf>,
+    /// Ports to which it may connect; `None` where the network is not confined.
+    #[serde(default)]
+    pub ports: Option<Vec<u16>>,
+}
+
+/// What a person asks of a confinement beyond the usual.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wishes<'a> {
+    /// Further trees in which it may write.
+    pub writable: &'a [PathBuf],
+    /// The only ports to which it may connect.
+    pub ports: Option<&'a [u16]>,
 }
 
 /// Settings of agents and editors that could disarm the guard or run code, relative to the workspace.
@@ -59,14 +79,74 @@ const IN_GIT: &[&str] = &[
     "modules",
 ];
 
+/// Sockets through which other programs take orders.
+const SOCKETS: &[&str] = &[
+    "/run/docker.sock",
+    "/var/run/docker.sock",
+    "/run/containerd/containerd.sock",
+    "/run/podman/podman.sock",
+    "/run/dbus/system_bus_socket",
+    "/run/systemd/private",
+    "/run/snapd.socket",
+    "/run/libvirt/libvirt-sock",
+];
+
+/// The same, in a person's own runtime directory.
+const OWN_SOCKETS: &[&str] = &[
+    "bus",
+    "systemd/private",
+    "docker.sock",
+    "podman/podman.sock",
+];
+
+/// The sockets that are there and have to be covered.
+fn sockets(env: &Env) -> Vec<PathBuf> {
+    let mut sockets: Vec<PathBuf> = SOCKETS.iter().map(PathBuf::from).collect();
+    if let Some(own) = env.var("XDG_RUNTIME_DIR").map(PathBuf::from) {
+        sockets.extend(OWN_SOCKETS.iter().map(|name| own.join(name)));
+    }
+    let host = env.text("DOCKER_HOST");
+    sockets.extend(
+        host.and_then(|host| host.strip_prefix("unix://"))
+            .map(PathBuf::from),
+    );
+    // A multiplexer's server runs a command for everybody who reaches its socket.
+    let uid = rustix::process::geteuid().as_raw();
+    let tmux = env.var("TMUX_TMPDIR").unwrap_or("/tmp".as_ref());
+    for dir in [
+        Path::new(tmux).join(format!("tmux-{uid}")),
+        PathBuf::from(format!(
+            "/run/screen/S-{}",
+            env.text("USER").unwrap_or("root")
+        )),
+    ] {
+        if let Ok(entries) = fs::read_dir(dir) {
+            sockets.extend(entries.flatten().map(|entry| entry.path()));
+        }
+    }
+    let mut real: Vec<PathBuf> = sockets
+        .iter()
+        .filter_map(|path| path.canonicalize().ok())
+        .filter(|path| {
+            path.metadata()
+                .is_ok_and(|meta| meta.file_type().is_socket())
+        })
+        .collect();
+    real.sort();
+    real.dedup();
+    real
+}
+
 /// Works out the confinement for a workspace.
 #[must_use]
-pub fn plan(env: &Env, workspace: &Workspace, also_writable: &[PathBuf]) -> Confinement {
+pub fn plan(env: &Env, workspace: &Workspace, wishes: Wishes<'_>) -> Confinement {
     let mut plan = Confinement {
         writable: vec![workspace.root.clone()],
+        sockets: sockets(env),
+        ports: wishes.ports.map(<[u16]>::to_vec),
         ..Confinement::default()
     };
-    plan.writable.extend(also_writable.iter().cloned());
+    plan.writable.extend(wishes.writable.iter().cloned());
     for dir in [
         Some("/tmp".into()),
         Some("/var/tmp".into()),
@@ -147,6 +227,8 @@ pub struct Means {
     pub landlock: bool,
     /// A mount namespace can be made.
     pub namespaces: bool,
+    /// Landlock knows TCP ports (Linux 6.7).
+    pub network: bool,
 }
 
 /// Finds out what the kernel here can do, without changing this process.
@@ -156,6 +238,11 @@ pub fn means() -> Means {
         landlock: Ruleset::default()
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::from_write(ABI::V1))
+            .and_then(landlock::Ruleset::create)
+            .is_ok(),
+        network: Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessNet::ConnectTcp)
             .and_then(landlock::Ruleset::create)
             .is_ok(),
         namespaces: rustix::process::geteuid().is_root()
@@ -173,8 +260,8 @@ impl Means {
     /// What will not be protected, for the person to know; `None` when all will.
     ///
     /// # Errors
-    /// When the kernel cannot confine anything.
-    pub fn shortfall(self) -> Result<Option<&'static str>> {
+    /// When the kernel cannot confine anything, or not the network that was to be confined.
+    pub fn shortfall(self, wishes: Wishes<'_>) -> Result<Option<&'static str>> {
         if !self.landlock {
             return Err(Error::new(
                 ErrorKind::Config,
@@ -183,8 +270,22 @@ impl Means {
             .hint("run without --sandbox: what changes in the workspace is judged all the same")
             .hint("or boot with landlock in the lsm= list (Linux 5.13 or later)"));
         }
+        if wishes.ports.is_some() && !self.network {
+            return Err(Error::new(
+                ErrorKind::Config,
+                "this kernel's Landlock cannot confine the network, so --sandbox-ports cannot be kept",
+            )
+            .hint("run without --sandbox-ports, or on Linux 6.7 or later"));
+        }
+        if let Some(missing) = wishes.writable.iter().find(|dir| !dir.exists()) {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                format!("--sandbox-write: {} is not there", missing.display()),
+            )
+            .hint(format!("mkdir -p {}", missing.display())));
+        }
         Ok((!self.namespaces).then_some(
-            "no mount namespace can be made here: .git/hooks, .git/config and agents' settings in the workspace are not protected by the kernel, only judged at the end",
+            "no mount namespace can be made here: .git/hooks, .git/config and agents' settings in the workspace are not protected by the kernel, only judged at the end; sockets of containers and buses stay open",
         ))
     }
 }
@@ -197,7 +298,49 @@ pub fn enter(confinement: &Confinement, notes: &[&Path]) -> Result<()> {
     if means().namespaces {
         make_read_only(confinement)?;
     }
-    restrict(confinement, notes)
+    restrict(confinement, notes)?;
+    renounce()
+}
+
+/// What the superuser could step out by, and no agent needs.
+const RENOUNCED: &[CapabilitySet] = &[
+    CapabilitySet::SYS_ADMIN,
+    CapabilitySet::SYS_PTRACE,
+    CapabilitySet::SYS_MODULE,
+    CapabilitySet::SYS_RAWIO,
+    CapabilitySet::SYS_BOOT,
+    CapabilitySet::SYS_TIME,
+    CapabilitySet::SYS_TTY_CONFIG,
+    CapabilitySet::MKNOD,
+    CapabilitySet::MAC_ADMIN,
+    CapabilitySet::MAC_OVERRIDE,
+    CapabilitySet::DAC_READ_SEARCH,
+    CapabilitySet::LINUX_IMMUTABLE,
+    CapabilitySet::AUDIT_CONTROL,
+    CapabilitySet::SYSLOG,
+    CapabilitySet::PERFMON,
+    CapabilitySet::BPF,
+    CapabilitySet::CHECKPOINT_RESTORE,
+];
+
+/// Gives up, for this process and all it will start, what only a superuser has.
+///
+/// Without `SYS_ADMIN` not even root types into another terminal.
+fn renounce() -> Result<()> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let doing = || "cannot give up the superuser's powers".to_owned();
+    for capability in RENOUNCED {
+        // A kernel that does not know a power does not give it either.
+        match rustix::thread::remove_capability_from_bounding_set(*capability) {
+            Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+            // Where root is not allowed that, it has not the power that matters.
+            Err(rustix::io::Errno::PERM) => return Ok(()),
+            Err(error) => return Err(error).doing(ErrorKind::Guarded, doing),
+        }
+    }
+    Ok(())
 }
 
 fn make_read_only(confinement: &Confinement) -> Result<()> {
@@ -225,6 +368,11 @@ fn make_read_only(confinement: &Confinement) -> Result<()> {
     for dir in &confinement.pinned {
         rustix::mount::mount_bind_recursive(dir, dir).doing(ErrorKind::Guarded, || {
             format!("cannot pin {}", dir.display())
+        })?;
+    }
+    for path in &confinement.sockets {
+        rustix::mount::mount_bind("/dev/null", path).doing(ErrorKind::Guarded, || {
+            format!("cannot cover the socket {}", path.display())
         })?;
     }
     for path in &confinement.read_only {
@@ -275,14 +423,25 @@ fn restrict(confinement: &Confinement, notes: &[&Path]) -> Result<()> {
     // Everything that changes a file or a directory; reading and running stay free.
     let writing = AccessFs::from_write(ABI::V5) & !AccessFs::IoctlDev;
     let on_file = AccessFs::WriteFile | AccessFs::Truncate;
-    let mut ruleset = Ruleset::default()
+    let mut handled = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(writing)
         .doing(ErrorKind::Guarded, doing)?
-        .scope(Scope::Signal)
-        .doing(ErrorKind::Guarded, doing)?
-        .create()
+        .scope(Scope::Signal | Scope::AbstractUnixSocket)
         .doing(ErrorKind::Guarded, doing)?;
+    if confinement.ports.is_some() {
+        handled = handled
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessNet::ConnectTcp)
+            .doing(ErrorKind::Guarded, doing)?
+            .set_compatibility(CompatLevel::BestEffort);
+    }
+    let mut ruleset = handled.create().doing(ErrorKind::Guarded, doing)?;
+    for port in confinement.ports.iter().flatten() {
+        ruleset = ruleset
+            .add_rule(NetPort::new(*port, AccessNet::ConnectTcp))
+            .doing(ErrorKind::Guarded, doing)?;
+    }
     for dir in &confinement.writable {
         ruleset = ruleset
             .add_rule(PathBeneath::new(

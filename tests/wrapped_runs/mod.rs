@@ -1,5 +1,6 @@
 //! Feature: wrapped runs.
 
+mod breakout;
 mod confirmed;
 mod crash;
 mod delta;

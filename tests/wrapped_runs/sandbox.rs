@@ -7,7 +7,7 @@ use crate::support::Sandbox;
 use std::fs;
 
 /// Whether the kernel can confine; says so where it cannot.
-fn can_confine(sandbox: &Sandbox) -> bool {
+pub(super) fn can_confine(sandbox: &Sandbox) -> bool {
     let ran = run_sh(sandbox, &["--sandbox"], "true");
     if ran.code == 2 && ran.err.contains("no Landlock") {
         eprintln!("SKIPPED: this kernel has no Landlock");
@@ -18,7 +18,7 @@ fn can_confine(sandbox: &Sandbox) -> bool {
 }
 
 /// Whether paths inside the workspace can be protected too.
-fn can_mount(sandbox: &Sandbox) -> bool {
+pub(super) fn can_mount(sandbox: &Sandbox) -> bool {
     let ran = run_sh(sandbox, &["--sandbox"], "true");
     if ran.err.contains("no mount namespace") {
         eprintln!("SKIPPED: no mount namespace here");

@@ -12,8 +12,8 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Stdio};
 
 /// A wrapper on a pseudo-terminal of 30 rows and 90 columns, as a person has it.
-struct OnTerminal {
-    child: Child,
+pub(super) struct OnTerminal {
+    pub(super) child: Child,
     master: File,
     terminal: OwnedFd,
     /// What appeared and was not asked for yet.
@@ -21,6 +21,11 @@ struct OnTerminal {
 }
 
 fn start(sandbox: &Sandbox, script: &str) -> OnTerminal {
+    start_with(sandbox, &[], script)
+}
+
+/// The same with options of the wrapper.
+pub(super) fn start_with(sandbox: &Sandbox, options: &[&str], script: &str) -> OnTerminal {
     let master =
         rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
             .unwrap();
@@ -47,6 +52,7 @@ fn start(sandbox: &Sandbox, script: &str) -> OnTerminal {
         .env("HOLDPOINT_TEST_GRACE_MS", "300")
         .args(["--ctty", "--wait"])
         .arg(run)
+        .args(options)
         .args(["--", "sh", "-c", script])
         .stdin(end())
         .stdout(end())
@@ -62,7 +68,7 @@ fn start(sandbox: &Sandbox, script: &str) -> OnTerminal {
 
 impl OnTerminal {
     /// Reads what appears until `text` is among it.
-    fn read_until(&mut self, text: &str) {
+    pub(super) fn read_until(&mut self, text: &str) {
         let mut buffer = [0; 1024];
         loop {
             let found = self
@@ -73,10 +79,23 @@ impl OnTerminal {
                 self.seen.drain(..at + text.len());
                 return;
             }
-            let read = self.master.read(&mut buffer).unwrap_or(0);
+            let mut ready = [rustix::event::PollFd::new(
+                &self.master,
+                rustix::event::PollFlags::IN,
+            )];
+            let patience = rustix::event::Timespec {
+                tv_sec: 30,
+                tv_nsec: 0,
+            };
+            let shown = rustix::event::poll(&mut ready, Some(&patience)).unwrap();
+            let read = if shown == 0 {
+                0
+            } else {
+                self.master.read(&mut buffer).unwrap_or(0)
+            };
             assert!(
                 read > 0,
-                "the terminal closed before {text:?}: {:?}",
+                "the terminal closed or fell silent before {text:?}: {:?}",
                 String::from_utf8_lossy(&self.seen)
             );
             self.seen.extend_from_slice(&buffer[..read]);

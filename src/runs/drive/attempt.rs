@@ -122,7 +122,14 @@ fn spec(
     let pty = work && is_terminal && !run.options.no_pty && terminal::in_foreground();
     let dir = scene.dir.attempt(number);
     let confinement = if run.options.sandbox && work {
-        let mut plan = sandbox::plan(scene.env, scene.workspace, &run.options.sandbox_write);
+        let mut plan = sandbox::plan(
+            scene.env,
+            scene.workspace,
+            sandbox::Wishes {
+                writable: &run.options.sandbox_write,
+                ports: run.options.sandbox_ports.as_deref(),
+            },
+        );
         plan.files
             .extend([dir.join("out.pipe"), dir.join("err.pipe")]);
         Some(plan)

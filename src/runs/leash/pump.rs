@@ -161,6 +161,8 @@ impl Pumps {
     /// Starts to pass on; from here on only the agent holds its ends.
     pub(super) fn begin(mut self) -> Self {
         self.agent.clear();
+        // Where our own output is a pipe, a larger one saves most of the waiting; no other output has a size.
+        let _ = rustix::pipe::fcntl_setpipe_size(rustix::stdio::stdout(), PIPE);
         for (stream, source) in std::mem::take(&mut self.sources) {
             let shared = Arc::clone(&self.shared);
             let news = self.news.clone();

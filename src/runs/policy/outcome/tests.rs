@@ -222,3 +222,26 @@ fn precision_and_recall() {
         }
     }
 }
+
+#[test]
+#[ignore = "prints how the written samples are classed"]
+#[expect(clippy::print_stdout, reason = "the table is what it is run for")]
+fn written_samples() {
+    let (known, held_out) = corpus();
+    let written: Vec<Sample> = known
+        .into_iter()
+        .chain(held_out)
+        .filter(|sample| sample.id.starts_with("written/"))
+        .collect();
+    let (kinds, families) = right(&written);
+    println!(
+        "{} samples, {kinds} kinds, {families} families",
+        written.len()
+    );
+    for sample in &written {
+        let kind = said(sample);
+        if kind != sample.kind {
+            println!("{}: {kind}, labelled {}", sample.id, sample.kind);
+        }
+    }
+}

@@ -81,6 +81,109 @@ fn find(text: &str, needle: &str) -> Option<usize> {
 
 /// The table.
 const WORDS: &[(Kind, &[&str])] = &[
+    // What a whole line of a tool says, before any single word in it is believed.
+    (
+        Kind::TestFailure,
+        &[
+            "there are test failures",
+            "build failure\n[error] tests run: ",
+            "test files  1 failed",
+            " examples, 1 failure",
+        ],
+    ),
+    (
+        Kind::Busy,
+        &[
+            "error acquiring the state lock",
+            "port is already allocated",
+            "in use by another process",
+            "waiting to lock",
+        ],
+    ),
+    (
+        Kind::NetworkTimeout,
+        &["|timeout of ", "connect timed out", "i/o timeout"],
+    ),
+    (
+        Kind::ConnectionReset,
+        &[
+            "connection unexpectedly closed",
+            "unexpected eof while reading",
+        ],
+    ),
+    (
+        Kind::Config,
+        &[
+            "ssl certificate problem",
+            "certificate verify failed",
+            "self-signed certificate",
+            "self signed certificate",
+            "unable to get local issuer certificate",
+            "no space left on device",
+            "disk quota exceeded",
+            "err_pnpm_outdated_lockfile",
+        ],
+    ),
+    (
+        Kind::Dependency,
+        &[
+            "in locally installed gems",
+            "could not resolve dependencies for project",
+            "could not find artifact",
+            "module not found: error: can't resolve '",
+            ".h: no such file or directory",
+            ".hpp: no such file or directory",
+        ],
+    ),
+    (
+        Kind::Version,
+        &[
+            "version solving failed",
+            "no solution found when resolving",
+            "requirements are unsatisfiable",
+        ],
+    ),
+    (
+        Kind::NotFound,
+        &[
+            "manifest unknown",
+            "error from server (notfound)",
+            "no rule to make target",
+            "err_pnpm_fetch_404",
+            "not found - 404",
+        ],
+    ),
+    (
+        Kind::Type,
+        &[
+            "incompatible return value type",
+            "incompatible types in assignment",
+            "error: incompatible types",
+            "cannot initialize a variable of type",
+            "cannot implicitly convert type",
+            "cannot convert value of type",
+            "[return-value]",
+            "[arg-type]",
+            "[assignment]",
+        ],
+    ),
+    (
+        Kind::Name,
+        &[
+            "(nomethoderror)",
+            "(nameerror)",
+            "error: cannot find symbol",
+            "undeclared (first use in this function)",
+            "does not exist in the current context",
+            "undefined reference to `",
+            "use of undeclared identifier",
+            "was not declared in this scope",
+        ],
+    ),
+    (
+        Kind::Syntax,
+        &["argument or block definition required", "php parse error"],
+    ),
     (
         Kind::Quota,
         &[
