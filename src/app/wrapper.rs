@@ -6,15 +6,18 @@ use crate::judge::{Priority, Risk, TaskContext};
 use crate::prefs;
 use crate::repo::Workspace;
 use crate::runs::drive::{self, Finished, Scene, Settings};
+use crate::runs::policy::confidence::Thresholds;
 use crate::runs::policy::context::priority_of;
 use crate::runs::policy::limits::{self, AgentKind, Limits};
 use crate::runs::policy::outcome::Kind;
+use crate::runs::policy::retry::Waits;
 use crate::runs::record::{self, Dir, Held, Options, Run};
 use crate::runs::{leash, leashed, report, sandbox, stage};
 use crate::sys::env::Env;
 use crate::sys::{actor, files, out};
 use bstr::BString;
 use clap::Parser;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
@@ -375,6 +378,16 @@ fn settings(preferences: &prefs::Preferences, cli: &Cli) -> Settings {
         .into_iter()
         .map(|(kind, count)| (kind, retries(count)))
         .collect(),
+        waits: Waits {
+            base: Duration::from_secs(preferences.retry_strategy.base_delay),
+            longest: Duration::from_secs(preferences.retry_strategy.max_delay),
+        },
+        test_fix: Thresholds {
+            high: tenths(preferences.test_fix.high_confidence),
+            medium: tenths(preferences.test_fix.medium_confidence),
+            most: retries(preferences.test_fix.max_attempts),
+        },
+        fallbacks: chains(preferences),
         no_progress: Duration::from_secs(preferences.guardrails.no_progress_timeout),
         max_degradation_level: if preferences.degradation.enabled {
             retries(preferences.degradation.max_degradation_level)
@@ -383,8 +396,41 @@ fn settings(preferences: &prefs::Preferences, cli: &Cli) -> Settings {
         },
         asked_default: cli.timeout,
         asked_max: cli.max,
-        ..Settings::default()
     }
+}
+
+/// A confidence from 0 to 1 in tenths, as the arithmetic counts it.
+fn tenths(confidence: f64) -> i32 {
+    (0..=10)
+        .find(|tenths| f64::from(*tenths) >= (confidence * 10.0).round())
+        .unwrap_or(10)
+}
+
+/// The commands that take over for an agent: those of its chain whose command preferences give.
+fn chains(preferences: &prefs::Preferences) -> BTreeMap<String, Vec<Vec<BString>>> {
+    let command = |name: &String| {
+        let words = match name.as_str() {
+            "codex" => preferences.collab.codex.as_ref(),
+            "gemini" => preferences.collab.gemini.as_ref(),
+            _ => None,
+        }?;
+        Some(
+            words
+                .iter()
+                .map(|word| BString::from(word.as_str()))
+                .collect(),
+        )
+    };
+    let chain = |names: &[String]| names.iter().filter_map(command).collect();
+    let chains = &preferences.degradation;
+    [
+        ("codex", &chains.codex),
+        ("gemini", &chains.gemini),
+        ("coder", &chains.coder),
+    ]
+    .into_iter()
+    .map(|(agent, names)| (agent.to_owned(), chain(names)))
+    .collect()
 }
 
 /// Reports how it went.

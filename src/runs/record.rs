@@ -400,6 +400,35 @@ impl Dir {
         Ok(read(&self.path.join("control.json"))?.unwrap_or_default())
     }
 
+    /// Writes down what the agent's own hook told it while it was going on.
+    ///
+    /// # Errors
+    /// When there is no such run, or the note cannot be written.
+    pub fn tell(&self, notice: &str) -> Result<()> {
+        use std::io::Write as _;
+        let path = self.path.join("told");
+        let doing = || format!("cannot write {}", path.display());
+        let line = format!("{}\n", notice.replace('\n', " "));
+        let mut file = fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&path)
+            .doing(ErrorKind::Io, doing)?;
+        file.write_all(line.as_bytes()).doing(ErrorKind::Io, doing)
+    }
+
+    /// What the agent's own hook told it, oldest first.
+    ///
+    /// # Errors
+    /// When the notes cannot be read.
+    pub fn told(&self) -> Result<Vec<String>> {
+        let bytes = files::read_if_there(&self.path.join("told"))?.unwrap_or_default();
+        Ok(String::from_utf8_lossy(&bytes)
+            .lines()
+            .map(str::to_owned)
+            .collect())
+    }
+
     /// Changes what a person asks for.
     pub fn ask(&self, change: impl FnOnce(&mut Control)) -> Result<()> {
         let _lock = Lock::wait(&self.path.join("control.lock"))?;

@@ -221,3 +221,66 @@ fn a_blocking_review_says_what_to_fix() {
     .exits(3);
     assert!(ran.err.contains("fix the code"), "{}", ran.err);
 }
+
+#[test]
+fn a_chain_of_preferences_takes_over_by_the_agents_name() {
+    let sandbox = Sandbox::with_files(&[("a", "a\n")]);
+    std::fs::create_dir_all(sandbox.path("config/holdpoint")).unwrap();
+    std::fs::write(
+        sandbox.path("config/holdpoint/preferences.json"),
+        r#"{"degradation": {"coder": ["gemini", "main"]}, "collab": {"gemini": ["sh", "-c", "echo gemini does: $0", "{task}"]}}"#,
+    )
+    .unwrap();
+    let ran = run(
+        &sandbox,
+        [
+            "--agent",
+            "coder",
+            "--task",
+            "paint it",
+            "--",
+            "sh",
+            "-c",
+            "echo insufficient_quota >&2; exit 1",
+        ],
+    )
+    .exits(0);
+    assert!(ran.out.contains("gemini does: paint it"), "{}", ran.out);
+}
+
+#[test]
+fn what_the_agents_hook_told_it_stands_in_the_report() {
+    let sandbox = Sandbox::with_files(&[("a", "a\n")]);
+    let event = r#"{"hook_event_name":"PostToolUse","session_id":"s-1","cwd":".","tool_name":"Read","tool_input":{"file_path":"a"},"tool_response":{}}"#;
+    sandbox.write("event.json", event);
+    let script = "for i in 1 2 3 4 5 6; do holdpoint-hook agent claude < event.json >/dev/null 2>&1; done; true";
+    let ran = run_sh(&sandbox, &["--json", "--accept"], script);
+    let notes = report(&ran)["notes"].to_string();
+    assert!(
+        notes.contains("the agent was told: stuck.rereads"),
+        "{notes} {}",
+        ran.err
+    );
+}
+
+#[test]
+fn a_long_silence_is_told_and_logged() {
+    let sandbox = Sandbox::with_files(&[("a", "a\n")]);
+    std::fs::create_dir_all(sandbox.path("config/holdpoint")).unwrap();
+    std::fs::write(
+        sandbox.path("config/holdpoint/preferences.json"),
+        r#"{"guardrails": {"no_progress_timeout": 1}}"#,
+    )
+    .unwrap();
+    let ran = run_sh(&sandbox, &[], "sleep 3");
+    if ran.err.contains("no_progress_timeout") {
+        // The preference has a least value: nothing to wait for here.
+        return;
+    }
+    assert!(ran.err.contains("is it stuck?"), "{}", ran.err);
+    assert!(
+        log(&sandbox)
+            .iter()
+            .any(|entry| entry["rule"][0] == "stuck.no-progress")
+    );
+}

@@ -93,7 +93,7 @@ pub(super) fn retry(scene: &Scene<'_>, run: &mut Run) -> Result<()> {
             let wait = if timed_out {
                 retry::COOLING
             } else {
-                retry::backoff(retry, &mut run.jitter())
+                retry::backoff(retry, scene.settings.waits, &mut run.jitter())
             };
             let tell = retry::row(kind).told != Told::FirstFailure || retry == 1;
             if tell {
@@ -229,7 +229,7 @@ fn confident(scene: &Scene<'_>, run: &mut Run, made: u32) -> Result<bool> {
         }
         _ => (before, false),
     };
-    let (rule, mut advice) = confidence::rule(&sum, made, new_failures);
+    let (rule, mut advice) = confidence::rule(&sum, made, new_failures, scene.settings.test_fix);
     if made > 0 {
         advice = confidence::advice(&sum, made).max_strict(advice);
     }

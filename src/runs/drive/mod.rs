@@ -11,9 +11,10 @@ mod settle;
 mod settle_git;
 mod verify;
 
+use super::policy::confidence::Thresholds;
 use super::policy::limits::{self, AgentKind, Limits};
 use super::policy::outcome::Kind;
-use super::policy::retry::{Allowance, Jitter};
+use super::policy::retry::{Allowance, Jitter, Waits};
 use super::policy::task::{Event, State};
 use super::policy::{context, template};
 use super::record::{Cause, Dir, Options, Purpose, Run, VERSION};
@@ -59,6 +60,10 @@ pub struct Settings {
     pub retries: BTreeMap<String, u32>,
     /// Most retries by kind of error, where preferences set them.
     pub most: BTreeMap<Kind, u32>,
+    /// How the waits between tries grow.
+    pub waits: Waits,
+    /// From which confidence a test's fix is tried.
+    pub test_fix: Thresholds,
     /// Silence after which progress is checked.
     pub no_progress: Duration,
     /// Commands that take over, by agent.
@@ -77,6 +82,8 @@ impl Default for Settings {
             limits: BTreeMap::new(),
             retries: BTreeMap::new(),
             most: BTreeMap::new(),
+            waits: Waits::default(),
+            test_fix: Thresholds::default(),
             no_progress: Duration::from_mins(10),
             fallbacks: BTreeMap::new(),
             max_degradation_level: 2,

@@ -35,6 +35,13 @@ pub(super) fn settle(scene: &Scene<'_>, run: &mut Run) -> Result<Settled> {
         notes: Vec::new(),
         complexity: Complexity::Simple,
     };
+    settled.notes.extend(
+        scene
+            .dir
+            .told()?
+            .into_iter()
+            .map(|notice| format!("the agent was told: {notice}")),
+    );
     // What the first life of a resumed run has put into a hold is put back first.
     finish_put_back(scene, run, &mut settled)?;
     let Some(id) = run.point.clone() else {

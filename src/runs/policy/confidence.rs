@@ -266,13 +266,41 @@ pub enum Advice {
     Stop,
 }
 
+/// From which confidence a fix is tried, and how often; in tenths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thresholds {
+    /// From here on a first fix is tried and reported.
+    pub high: i32,
+    /// From here on a person is asked; below, nothing is tried.
+    pub medium: i32,
+    /// Fixes that are tried at most.
+    pub most: u32,
+}
+
+impl Default for Thresholds {
+    fn default() -> Self {
+        Self {
+            high: 8,
+            medium: 5,
+            most: 3,
+        }
+    }
+}
+
 /// The rule and advice before the fix number `tried + 1`, with `tried` fixes already failed.
 #[must_use]
-pub fn rule(confidence: &Confidence, tried: u32, new_failures: bool) -> (RuleId, Advice) {
+pub fn rule(
+    confidence: &Confidence,
+    tried: u32,
+    new_failures: bool,
+    thresholds: Thresholds,
+) -> (RuleId, Advice) {
     let tenths = confidence.tenths();
-    if new_failures || tried >= 2 || tenths < 5 {
+    // The third failure is one too many; preferences can only make it sooner.
+    let spent = tried >= thresholds.most.saturating_sub(1).min(2);
+    if new_failures || tried > 0 && spent || thresholds.most == 0 || tenths < thresholds.medium {
         (RuleId::FixTestLow, Advice::Stop)
-    } else if tried == 1 || tenths < 8 {
+    } else if tried == 1 || tenths < thresholds.high {
         (RuleId::FixTestMedium, Advice::Ask)
     } else {
         (RuleId::FixTestHigh, Advice::GoOn)
@@ -562,7 +590,22 @@ mod tests {
             (9, 0, true, RuleId::FixTestLow),
         ] {
             let confidence = Confidence::starting_at("base", tenths);
-            assert_eq!(rule(&confidence, tried, new).0, rule_id);
+            let thresholds = Thresholds::default();
+            assert_eq!(rule(&confidence, tried, new, thresholds).0, rule_id);
+        }
+        let strict = Thresholds {
+            high: 10,
+            medium: 7,
+            most: 1,
+        };
+        for (tenths, tried, rule_id) in [
+            (10, 0, RuleId::FixTestHigh),
+            (9, 0, RuleId::FixTestMedium),
+            (6, 0, RuleId::FixTestLow),
+            (10, 1, RuleId::FixTestLow),
+        ] {
+            let confidence = Confidence::starting_at("base", tenths);
+            assert_eq!(rule(&confidence, tried, false, strict).0, rule_id);
         }
     }
 

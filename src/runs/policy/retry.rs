@@ -241,8 +241,23 @@ pub fn next(kind: Kind, retries: u32, allowance: Allowance) -> Next {
     }
 }
 
-/// The longest wait before a retry.
-pub const LONGEST_WAIT: Duration = Duration::from_secs(16);
+/// How the waits between tries grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waits {
+    /// The first wait; each further one is twice as long.
+    pub base: Duration,
+    /// The longest wait.
+    pub longest: Duration,
+}
+
+impl Default for Waits {
+    fn default() -> Self {
+        Self {
+            base: Duration::from_secs(1),
+            longest: Duration::from_secs(16),
+        }
+    }
+}
 
 /// The rest after an attempt that ran out of time, before the one retry it gets.
 pub const COOLING: Duration = Duration::from_secs(30);
@@ -250,14 +265,14 @@ pub const COOLING: Duration = Duration::from_secs(30);
 /// By how much the limits grow for the retry of an attempt that ran out of time.
 pub const LONGER: f64 = 1.5;
 
-/// The wait before retry `retry` (from 1): 1 s × 2^(retry-1) + jitter, at most 16 s.
+/// The wait before retry `retry` (from 1): the base × 2^(retry-1) + jitter, up to the longest.
 #[must_use]
-pub fn backoff(retry: u32, jitter: &mut Jitter) -> Duration {
-    let doubled = 1_u64
+pub fn backoff(retry: u32, waits: Waits, jitter: &mut Jitter) -> Duration {
+    let doubled = 1_u32
         .checked_shl(retry.saturating_sub(1))
-        .unwrap_or(u64::MAX);
-    let base = Duration::from_secs(doubled.min(LONGEST_WAIT.as_secs()));
-    (base + jitter.draw()).min(LONGEST_WAIT)
+        .unwrap_or(u32::MAX);
+    let base = waits.base.saturating_mul(doubled).min(waits.longest);
+    base.saturating_add(jitter.draw()).min(waits.longest)
 }
 
 /// A small generator (SplitMix64) for the jitter: seeded, so that a test or a log can repeat it.
@@ -399,7 +414,7 @@ mod tests {
     fn waits_double_with_jitter_up_to_sixteen_seconds() {
         let mut jitter = Jitter::new(7);
         for (retry, base) in [(1, 1), (2, 2), (3, 4), (4, 8)] {
-            let wait = backoff(retry, &mut jitter);
+            let wait = backoff(retry, Waits::default(), &mut jitter);
             let base = Duration::from_secs(base);
             assert!(
                 wait >= base && wait < base + Duration::from_secs(1),
@@ -407,7 +422,16 @@ mod tests {
             );
         }
         for retry in [5, 6, 40, 64, 1000] {
-            assert_eq!(backoff(retry, &mut jitter), LONGEST_WAIT);
+            let waits = Waits::default();
+            assert_eq!(backoff(retry, waits, &mut jitter), waits.longest);
+        }
+        let waits = Waits {
+            base: Duration::from_secs(5),
+            longest: Duration::from_secs(12),
+        };
+        for (retry, least) in [(1, 5), (2, 10), (3, 12), (64, 12)] {
+            let wait = backoff(retry, waits, &mut jitter);
+            assert!(wait >= Duration::from_secs(least) && wait <= waits.longest);
         }
     }
 

@@ -67,11 +67,23 @@ pub(super) fn record(env: &Env, agent: Agent, call: &Call) -> Result<Answer> {
     };
     journal::append_timeout(env, &workspace, timeout(&notice))?;
     let text = format!("Holdpoint ({}): {}", notice.rule, notice.text);
+    if let Some(run) = env.text("HOLDPOINT_RUN").filter(|run| is_id(run)) {
+        let dir = crate::runs::record::Dir::of(&workspace, run);
+        // A loop's commands carry the mark too, and have no directory among the runs.
+        if dir.path().is_dir() {
+            dir.tell(&format!("{}: {}", notice.rule, notice.text))?;
+        }
+    }
     Ok(if notice.stop {
         Answer::Stop(text)
     } else {
         Answer::Tell(text)
     })
+}
+
+/// Whether a text from the environment can be a run's id, and nothing that leads elsewhere.
+fn is_id(text: &str) -> bool {
+    text.len() == 26 && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 fn what(call: &Call) -> Option<What> {
