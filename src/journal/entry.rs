@@ -54,6 +54,13 @@ pub struct LogEntry {
 }
 
 impl LogEntry {
+    /// Returns true for an entry that only tells what passed without a person.
+    pub(super) fn only_tells(&self) -> bool {
+        !self.user_override
+            && matches!(self.decision.as_str(), "allow" | "report")
+            && self.level.is_some_and(|level| level < Level::Confirm)
+    }
+
     /// Starts an entry; `decision` is one of the words of SPEC §6 (`allow`, `hold`, `rollback`, …).
     pub fn new(decision: impl Into<String>) -> Self {
         Self {

@@ -4,6 +4,9 @@
 //! in the workspace reaches; `.ccg/` holds the same lines for people and their
 //! tools where that directory exists. A line is written under the lock and
 //! synced after the lock is gone, so that processes share the disk's waits.
+//! That something of Level 0 or 1 passed is handed to the kernel and not waited
+//! for: it outlives any killed process, and the next line of weight takes it to
+//! the disk.
 //! Secrets are taken out before a line is made.
 
 mod entry;
@@ -23,14 +26,20 @@ pub use verify::{Break, Report, repair, verify};
 use crate::error::Result;
 use crate::repo::Workspace;
 use crate::sys::env::Env;
+use crate::sys::files::Durability;
 
-/// Appends one decision and returns when it is on the disk.
+/// Appends one decision and returns when it is on the disk; a pass of Level 0 or 1 when the kernel has it.
 ///
 /// # Errors
 /// When the mirror cannot be written. A copy in `.ccg/` that cannot be
 /// written is told in [`Written::notes`].
 pub fn append(_env: &Env, workspace: &Workspace, entry: LogEntry) -> Result<Written> {
-    store::append(workspace, Log::Decisions, entry.into_body())
+    let durability = if entry.only_tells() {
+        Durability::Lazy
+    } else {
+        Durability::Synced
+    };
+    store::append(workspace, Log::Decisions, entry.into_body(), durability)
 }
 
 /// Appends one timeout, of a task or of a decision.
@@ -38,7 +47,12 @@ pub fn append(_env: &Env, workspace: &Workspace, entry: LogEntry) -> Result<Writ
 /// # Errors
 /// As [`append`].
 pub fn append_timeout(_env: &Env, workspace: &Workspace, timeout: Timeout) -> Result<Written> {
-    store::append(workspace, Log::Timeouts, timeout.into_body())
+    store::append(
+        workspace,
+        Log::Timeouts,
+        timeout.into_body(),
+        Durability::Synced,
+    )
 }
 
 /// Appends one degradation.
@@ -50,5 +64,10 @@ pub fn append_degradation(
     workspace: &Workspace,
     degradation: Degradation,
 ) -> Result<Written> {
-    store::append(workspace, Log::Degradations, degradation.into_body())
+    store::append(
+        workspace,
+        Log::Degradations,
+        degradation.into_body(),
+        Durability::Synced,
+    )
 }

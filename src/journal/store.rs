@@ -2,6 +2,7 @@
 
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::repo::Workspace;
+use crate::sys::files::Durability;
 use crate::sys::lock::Lock;
 use crate::sys::{clock, files};
 use bstr::ByteSlice as _;
@@ -84,8 +85,13 @@ pub(super) fn lock(workspace: &Workspace) -> Result<Lock> {
     Lock::wait(&dir.join("lock"))
 }
 
-/// Appends one line and returns when it is on the disk.
-pub(super) fn append(workspace: &Workspace, log: Log, body: Map<String, Value>) -> Result<Written> {
+/// Appends one line and returns when it is as durable as asked for.
+pub(super) fn append(
+    workspace: &Workspace,
+    log: Log,
+    body: Map<String, Value>,
+    durability: Durability,
+) -> Result<Written> {
     let lock = lock(workspace)?;
     let mirror_path = mirror_path(workspace, log);
     let mirror = open(&mirror_path, 0o600)?;
@@ -123,7 +129,9 @@ pub(super) fn append(workspace: &Workspace, log: Log, body: Map<String, Value>) 
         notes.push(format!("cannot write {}: {error}", path.display()));
     }
     drop(lock);
-    mirror.sync_data().doing(ErrorKind::Io, doing)?;
+    if durability != Durability::Lazy {
+        mirror.sync_data().doing(ErrorKind::Io, doing)?;
+    }
     Ok(Written { id, notes })
 }
 
