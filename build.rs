@@ -1,10 +1,10 @@
-//! Links `holdpoint-hook` at a fixed address.
+//! Links `holdpoint-hook` and `holdpoint-run` at a fixed address.
 //!
 //! A static program that can lie anywhere relocates itself at each start:
 //! 13,000 pointers, and a private copy of every page that holds one, which is
 //! two thirds of what a hook costs that has nothing to say. Git and agents
-//! start it for every command, so it is linked for one address and gives up the
-//! randomised one; `holdpoint` and `holdpoint-run` keep theirs.
+//! start it for every command, and a wrapped run starts twice, so they are linked
+//! for one address and give up the randomised one; `holdpoint` keeps its own.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -13,8 +13,10 @@ fn main() {
         .split(',')
         .any(|feature| feature == "crt-static");
     if is_static && set("CARGO_CFG_TARGET_OS") == "linux" && set("CARGO_CFG_TARGET_ENV") == "gnu" {
-        for argument in ["-no-pie", "-static"] {
-            println!("cargo::rustc-link-arg-bin=holdpoint-hook={argument}");
+        for program in ["holdpoint-hook", "holdpoint-run"] {
+            for argument in ["-no-pie", "-static"] {
+                println!("cargo::rustc-link-arg-bin={program}={argument}");
+            }
         }
     }
 }

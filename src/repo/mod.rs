@@ -8,6 +8,7 @@ mod status;
 mod workspace;
 
 pub mod hooks;
+pub mod refs;
 
 pub use git::{Git, Output};
 pub use graph::{Dropped, Graph, Head};

@@ -8,7 +8,7 @@ use super::gitside::RefPayload;
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::holds::{Hold, State};
 use crate::judge::{ChangeOp, PathChange};
-use crate::repo::{Git, Workspace};
+use crate::repo::{self, Git, Workspace};
 use crate::sys::env::Env;
 use crate::sys::{failpoint, files};
 use crate::vault::{self, SafetyPoint};
@@ -28,6 +28,12 @@ pub const START: &str = "HEAD^{commit}";
 pub fn refs(workspace: &Workspace) -> Result<BTreeMap<String, String>> {
     if workspace.git_dir.is_none() {
         return Ok(BTreeMap::new());
+    }
+    if let Some(read) = repo::refs::list(workspace) {
+        let mut refs = read.all;
+        refs.insert("HEAD".to_owned(), read.head);
+        refs.extend(read.start.map(|id| (START.to_owned(), id)));
+        return Ok(refs);
     }
     let listed = Git::at(workspace)
         .args(["for-each-ref", "--format=%(objectname)%(HEAD)%(refname)"])

@@ -8,6 +8,7 @@ mod ending;
 mod going_on;
 mod kills;
 mod outcome;
+mod refs;
 mod sandbox;
 mod terminal;
 mod tries;
