@@ -12,7 +12,7 @@
 use super::id::ContentId;
 use super::layout::Vault;
 use super::point::text;
-use super::stamp::file_clock;
+use super::stamp::{file_clock, fine_clock};
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::repo::Workspace;
 use crate::sys::files::{self, Durability};
@@ -69,7 +69,11 @@ impl Written {
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     version: u32,
+    /// By the coarse clock: no change after the note is stamped earlier.
     at: Time,
+    /// By the fine clock: no change before the note is stamped later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fine: Option<Time>,
     session: String,
     edge: Edge,
     /// The files that it writes; `None` where it may write any.
@@ -92,6 +96,7 @@ pub fn note(
     let mut line = serde_json::to_vec(&Line {
         version: VERSION,
         at: file_clock(),
+        fine: Some(fine_clock()),
         session: session.to_owned(),
         edge,
         files,
@@ -151,27 +156,50 @@ fn cut(path: &std::path::Path) -> Result<()> {
     files::replace(path, kept, 0o600, Durability::Lazy)
 }
 
+/// When a call was over, by both clocks.
+///
+/// A kernel stamps a file by its coarse clock or by its fine one, as it likes:
+/// a change between the two may belong to the call or come after it.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    coarse: Time,
+    fine: Time,
+}
+
+impl End {
+    fn of(line: &Line) -> Self {
+        Self {
+            coarse: line.at,
+            fine: line.fine.unwrap_or(line.at).max(line.at),
+        }
+    }
+}
+
 /// One call, as far as it was seen.
 #[derive(Debug)]
 struct Call {
     session: String,
     begin: Time,
     /// `None` while nothing says that it is over.
-    end: Option<Time>,
+    end: Option<End>,
     files: Option<Vec<Written>>,
 }
 
 impl Call {
     /// Returns true when it may have changed `path` at that time.
     fn covers(&self, path: &BStr, at: Time) -> bool {
-        let during = self.begin <= at && self.end.is_none_or(|end| at <= end);
-        during
-            && self.files.as_ref().is_none_or(|files| {
-                // What it was to write is known: bytes that differ came later.
-                files
-                    .iter()
-                    .any(|file| file.path == path && (self.end.is_some() || file.id.is_none()))
-            })
+        if at < self.begin || self.end.is_some_and(|end| at > end.fine) {
+            return false;
+        }
+        let Some(files) = &self.files else {
+            return true;
+        };
+        // What it was to write is known: other bytes are its own only where
+        // they surely came before its end, as a formatter's do.
+        let surely_before = self.end.is_some_and(|end| at < end.coarse);
+        files
+            .iter()
+            .any(|file| file.path == path && (surely_before || file.id.is_none()))
     }
 }
 
@@ -199,7 +227,7 @@ impl Handled {
             .filter_map(|line| serde_json::from_slice::<Line>(line).ok())
             .filter(|line| line.version == VERSION);
         let mut calls = calls(lines);
-        calls.retain(|call| call.end.is_none_or(|end| end >= since));
+        calls.retain(|call| call.end.is_none_or(|end| end.fine >= since));
         Ok(Self { calls })
     }
 
@@ -234,7 +262,7 @@ fn calls(lines: impl Iterator<Item = Line>) -> Vec<Call> {
             .find(|call| call.session == line.session);
         match (line.edge, last) {
             (Edge::End, Some(call)) => {
-                call.end = Some(line.at);
+                call.end = Some(End::of(&line));
                 match (&mut call.files, line.files) {
                     (Some(files), Some(more)) => files.extend(more),
                     (files, _) => *files = None,
@@ -244,12 +272,13 @@ fn calls(lines: impl Iterator<Item = Line>) -> Vec<Call> {
                 if let Some(call) = last
                     && call.end.is_none()
                 {
-                    call.end = Some(line.at);
+                    call.end = Some(End::of(&line));
                 }
+                let end = (edge == Edge::End).then(|| End::of(&line));
                 calls.push(Call {
                     session: line.session,
                     begin: line.at,
-                    end: (edge == Edge::End).then_some(line.at),
+                    end,
                     files: line.files,
                 });
             }
@@ -268,6 +297,7 @@ mod tests {
         Line {
             version: VERSION,
             at: (at, 0),
+            fine: None,
             session: "s".to_owned(),
             edge,
             files: files.map(|files| {
@@ -300,6 +330,21 @@ mod tests {
         }
         assert!(!is_a_persons(vec![line(10, Edge::Begin, None)], 99, b"x"));
         assert!(!is_a_persons(Vec::new(), 99, b"x"));
+    }
+
+    #[test]
+    fn a_stamp_between_the_clocks_belongs_to_the_call_unless_its_bytes_are_known() {
+        let ended = |files: Option<Files<'_>>| {
+            let mut end = line(20, Edge::End, files);
+            end.fine = Some((20, 400));
+            let handled = Handled {
+                calls: calls([line(10, Edge::Begin, files), end].into_iter()),
+            };
+            [(19, 0), (20, 200), (20, 500)]
+                .map(|at| handled.is_a_persons("f".into(), at, &ContentId::of(b"other")))
+        };
+        assert_eq!(ended(None), [false, false, true]);
+        assert_eq!(ended(Some(&[("f", b"agent")])), [false, true, true]);
     }
 
     #[test]

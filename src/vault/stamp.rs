@@ -71,6 +71,18 @@ impl Stamp {
     }
 }
 
+/// The clock by which the kernel may stamp a file that was looked at before.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::unnecessary_cast,
+    reason = "nanoseconds are below a thousand million"
+)]
+pub(super) fn fine_clock() -> (i64, u32) {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+    (now.tv_sec as i64, now.tv_nsec as u32)
+}
+
 /// The clock by which the kernel stamps files.
 #[allow(
     clippy::cast_possible_truncation,
