@@ -1,5 +1,6 @@
 //! Every line of `fixtures/commands/` gets the level that stands before it.
 
+use super::project::{with_local_work, with_remote};
 use crate::support::Sandbox;
 use std::fmt::Write as _;
 use std::fs;
@@ -63,21 +64,9 @@ pub fn repository(setup: &str) -> Sandbox {
     ]);
     sandbox.write("target/debug/app", "binary\n");
     sandbox.git(["branch", "merged"]);
-    let bare = sandbox.path("remote.git");
-    sandbox.git(["init", "-q", "--bare", bare.to_str().unwrap()]);
-    sandbox.git(["remote", "add", "origin", bare.to_str().unwrap()]);
-    sandbox.git(["push", "-q", "-u", "origin", "main"]);
+    with_remote(&sandbox);
     if setup == "dirty" {
-        sandbox.git(["checkout", "-q", "-b", "unmerged"]);
-        sandbox.write("only.txt", "only here\n");
-        sandbox.git(["add", "only.txt"]);
-        sandbox.git(["commit", "-qm", "only on unmerged"]);
-        sandbox.git(["checkout", "-q", "main"]);
-        sandbox.write("unpushed.txt", "unpushed\n");
-        sandbox.git(["add", "unpushed.txt"]);
-        sandbox.git(["commit", "-qm", "not pushed"]);
-        sandbox.write("README.md", "stashed\n");
-        sandbox.git(["stash", "-q"]);
+        with_local_work(&sandbox);
         sandbox.write("staged.txt", "after\n");
         sandbox.git(["add", "staged.txt"]);
         sandbox.write("changed.txt", "after\n");

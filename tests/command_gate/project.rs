@@ -58,16 +58,16 @@ const IGNORED: &[&str] = &[
     "target/debug/app",
 ];
 
-/// Tracked, changed, staged, untracked and ignored files, a stash entry, branches, a tag, a remote.
-pub fn repository() -> Sandbox {
-    let sandbox = Sandbox::with_files(COMMITTED);
-    sandbox.git(["branch", "merged"]);
-    sandbox.git(["tag", "v1.0"]);
+/// Gives the repository a remote that has its `main`.
+pub fn with_remote(sandbox: &Sandbox) {
     let bare = sandbox.path("remote.git");
     sandbox.git(["init", "-q", "--bare", bare.to_str().unwrap()]);
     sandbox.git(["remote", "add", "origin", bare.to_str().unwrap()]);
     sandbox.git(["push", "-q", "-u", "origin", "main"]);
-    sandbox.git(["push", "-q", "origin", "main:feature"]);
+}
+
+/// Adds commits and a stash entry that are nowhere else: on a branch of their own, on `main`.
+pub fn with_local_work(sandbox: &Sandbox) {
     sandbox.git(["checkout", "-q", "-b", "unmerged"]);
     sandbox.write("only.txt", "only here\n");
     sandbox.git(["add", "only.txt"]);
@@ -78,6 +78,16 @@ pub fn repository() -> Sandbox {
     sandbox.git(["commit", "-qm", "not pushed"]);
     sandbox.write("README.md", "stashed\n");
     sandbox.git(["stash", "-q"]);
+}
+
+/// Tracked, changed, staged, untracked and ignored files, a stash entry, branches, a tag, a remote.
+pub fn repository() -> Sandbox {
+    let sandbox = Sandbox::with_files(COMMITTED);
+    sandbox.git(["branch", "merged"]);
+    sandbox.git(["tag", "v1.0"]);
+    with_remote(&sandbox);
+    sandbox.git(["push", "-q", "origin", "main:feature"]);
+    with_local_work(&sandbox);
     sandbox.write("staged.txt", "after\n");
     sandbox.git(["add", "staged.txt"]);
     sandbox.write("changed.txt", "after\n");
