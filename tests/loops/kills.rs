@@ -78,17 +78,14 @@ fn a_command_killed_with_its_runner_is_done_again_and_said() {
     let id = create(&sandbox, &["--task", "one"], &script);
     let mut runner = super::spawn(&sandbox, &["loop", "run", &id]);
     let runs = sandbox.work().join("runs.txt");
-    until("the first iteration", || runs.exists());
-    let started: serde_json::Value =
-        serde_json::from_str(&super::private_file(&sandbox, "1.1/started.json")).unwrap();
-    let (leash, child) = (&started["leash"]["pid"], &started["child"]["pid"]);
-    runner.kill().unwrap();
-    runner.wait().unwrap();
-    let killed = std::process::Command::new("sh")
-        .args(["-c", &format!("kill -9 {leash}; kill -9 -{child}")])
-        .output()
-        .unwrap();
-    assert!(killed.status.success(), "{started}: {killed:?}");
+    until("the first iteration", || {
+        std::fs::read_to_string(&runs).is_ok_and(|ran| ran == "1\n")
+    });
+    // The leash notes its child only after the child began.
+    until("the leash wrote its note", || {
+        on_leashes(&sandbox).iter().any(|(_, child)| *child > 0)
+    });
+    strike(&sandbox, &mut runner, Victim::All);
     std::fs::write(&gate, "").unwrap();
     let ran = holdpoint(&sandbox, &["loop", "run", &id]).exits(0);
     assert!(ran.err.contains("is done again"), "{}", ran.err);
