@@ -54,23 +54,6 @@ fn logged(sandbox: &Sandbox, decision: &str) -> Vec<Value> {
     found
 }
 
-/// A file of Holdpoint's own directory of the only loop.
-fn private_file(sandbox: &Sandbox, name: &str) -> String {
-    let mut dirs = vec![sandbox.path("state")];
-    while let Some(dir) = dirs.pop() {
-        if dir.join(name).exists() {
-            return fs::read_to_string(dir.join(name)).unwrap();
-        }
-        dirs.extend(
-            fs::read_dir(dir)
-                .unwrap()
-                .map(|entry| entry.unwrap().path())
-                .filter(|path| path.is_dir()),
-        );
-    }
-    panic!("no {name}");
-}
-
 /// Waits for what another process does; gives up loudly.
 fn until(what: &str, mut done: impl FnMut() -> bool) {
     let begun = Instant::now();
