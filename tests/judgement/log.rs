@@ -244,6 +244,37 @@ fn a_torn_last_line_is_set_aside_and_never_deleted() {
 }
 
 #[test]
+fn what_was_synced_is_noted_and_forgotten_with_a_torn_line() {
+    let (_sandbox, env, workspace) = opened();
+    let mirror = journal::mirror_path(&workspace, Log::Decisions);
+    let length = || fs::metadata(&mirror).unwrap().len();
+    let noted = || {
+        let note = fs::read(mirror.with_extension("synced")).unwrap();
+        u64::from_le_bytes(note[..8].try_into().unwrap())
+    };
+    let held = |action: &str| {
+        let line = LogEntry::new("hold").action(action);
+        journal::append(&env, &workspace, line).unwrap();
+    };
+    held("act 0");
+    assert_eq!(noted(), length());
+    // A line of no weight is not waited for; the next one takes it along.
+    let passed = LogEntry::new("allow").level(holdpoint::judge::Level::Transparent);
+    journal::append(&env, &workspace, passed).unwrap();
+    assert!(noted() < length());
+    held("act 2");
+    assert_eq!(noted(), length());
+    let torn = vec![b'x'; 100_000];
+    let mut file = fs::OpenOptions::new().append(true).open(&mirror).unwrap();
+    file.write_all(&torn).unwrap();
+    let note = fs::read(mirror.with_extension("synced")).unwrap();
+    let forged = [&length().to_le_bytes()[..], &note[8..]].concat();
+    fs::write(mirror.with_extension("synced"), forged).unwrap();
+    held("act 3");
+    assert_eq!(noted(), length());
+}
+
+#[test]
 fn a_link_in_the_logs_place_is_not_followed() {
     let (sandbox, env, workspace) = opened();
     let victim = sandbox.path("victim");
