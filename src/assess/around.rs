@@ -39,6 +39,7 @@ pub struct Around<'a> {
     common: OnceCell<Vec<String>>,
     made: RefCell<BTreeSet<PathBuf>>,
     switched: RefCell<Switched>,
+    moved: RefCell<BTreeMap<BString, Option<String>>>,
     ignored: RefCell<BTreeMap<PathBuf, bool>>,
 }
 
@@ -86,6 +87,7 @@ impl<'a> Around<'a> {
             common: OnceCell::new(),
             made: RefCell::default(),
             switched: RefCell::default(),
+            moved: RefCell::default(),
             ignored: RefCell::default(),
         }
     }
@@ -94,6 +96,17 @@ impl<'a> Around<'a> {
     pub(super) fn start(&self) {
         self.made.borrow_mut().clear();
         self.switched.replace(Switched::Nowhere);
+        self.moved.borrow_mut().clear();
+    }
+
+    /// Remembers that the action itself moves a ref, or deletes it.
+    pub(super) fn moves(&self, name: &BString, to: Option<String>) {
+        self.moved.borrow_mut().insert(name.clone(), to);
+    }
+
+    /// The refs that the action itself has moved so far, and where they are by now.
+    pub(super) fn moved(&self) -> BTreeMap<BString, Option<String>> {
+        self.moved.borrow().clone()
     }
 
     /// Where `HEAD` is by now, after what the action itself checked out; `None` where that cannot be told.

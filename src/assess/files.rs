@@ -269,9 +269,11 @@ fn unknown(
         | PathOp::Permissions {
             recursive: true, ..
         } => Level::Confirm,
-        PathOp::Into { .. } | PathOp::Change | PathOp::Unpack | PathOp::Lay { .. } => {
-            Level::Transparent
-        }
+        PathOp::Into { .. }
+        | PathOp::Change
+        | PathOp::Unpack
+        | PathOp::Extract(_)
+        | PathOp::Lay { .. } => Level::Transparent,
         PathOp::Make | PathOp::Touch | PathOp::RemoveEmpty | PathOp::Permissions { .. } => {
             Level::Autonomous
         }
@@ -321,6 +323,7 @@ fn file_op(op: &PathOp) -> FileOp {
         | PathOp::Replace
         | PathOp::Into { .. }
         | PathOp::Unpack
+        | PathOp::Extract(_)
         | PathOp::Lay { .. } => FileOp::Overwrite,
         PathOp::Change | PathOp::RemoveEmpty => FileOp::Modify,
         PathOp::Delete { .. } | PathOp::Mirror | PathOp::Move { .. } => FileOp::Delete,
@@ -401,8 +404,12 @@ fn one(
                 effects.push(plain(&located, FileOp::Modify, FileState::Unknown));
             }
         }
-        PathOp::Unpack if around.places().is_temporary_root(&located.path) => {}
+        PathOp::Unpack | PathOp::Extract(_) if around.places().is_temporary_root(&located.path) => {
+        }
         PathOp::Unpack => unpack(&located, effects),
+        PathOp::Extract(members) => {
+            super::laid::extracted(around, deed, members, &located, effects);
+        }
         PathOp::Make | PathOp::Touch | PathOp::Change | PathOp::Replace | PathOp::Empty => {
             content(around, &located, op, named, effects);
         }

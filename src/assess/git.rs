@@ -3,6 +3,7 @@
 use super::around::Around;
 use super::bytes;
 use super::place::Located;
+use crate::error::Result;
 use crate::judge::{Effect, EffectKind, GitClass, Losses};
 use crate::repo::{Dropped, GiveWay, Head, Others, Workspace};
 use crate::shell::programs::git::{Act, GitDeed, Ignored};
@@ -366,15 +367,28 @@ impl Evidence<'_, '_> {
 
     /// The commits that the present branch leaves when it moves; `None` where that cannot be told.
     fn leaves(&self, target: Option<&Arg>) -> Option<Dropped> {
-        let graph = self.around.graph();
         let head = self.around.head()?;
         let old = head.commit?;
         let new = self.commit(target)?;
         if old == new {
             return Some(Dropped::default());
         }
-        let gone = vec![head.branch.unwrap_or_else(|| "HEAD".into())];
-        graph.dropped(&[old], &gone, &[new]).ok()
+        let name = head.branch.unwrap_or_else(|| "HEAD".into());
+        let dropped = self.dropped(&[old], &[(name, Some(new))]);
+        dropped.ok()
+    }
+
+    /// The commits that `tips` reach and nothing else would, once these refs are where they go.
+    ///
+    /// What the same action moved or deleted before holds nothing of what it held.
+    fn dropped(&self, tips: &[String], moves: &[(BString, Option<String>)]) -> Result<Dropped> {
+        for (name, to) in moves {
+            self.around.moves(name, to.clone());
+        }
+        let now = self.around.moved();
+        let gone: Vec<BString> = now.keys().cloned().collect();
+        let kept: Vec<String> = now.into_values().flatten().collect();
+        self.around.graph().dropped(tips, &gone, &kept)
     }
 
     fn commit(&self, target: Option<&Arg>) -> Option<String> {
@@ -748,7 +762,8 @@ impl Evidence<'_, '_> {
                 format!("no {kind} has this name now; judged as if one had"),
             );
         }
-        match graph.dropped(&tips, names, &[]) {
+        let gone: Vec<_> = names.iter().map(|name| (name.clone(), None)).collect();
+        match self.dropped(&tips, &gone) {
             Ok(dropped) if dropped.commits.is_empty() => Finding::harmless(
                 class,
                 format!("every commit of the {kind} is reachable elsewhere"),
@@ -800,13 +815,13 @@ impl Evidence<'_, '_> {
         if old == new {
             return Finding::harmless(class, "the ref is there already");
         }
-        let gone = if is_head {
+        let name = if is_head {
             let branch = self.around.head().and_then(|head| head.branch);
-            vec![branch.unwrap_or_else(|| "HEAD".into())]
+            branch.unwrap_or_else(|| "HEAD".into())
         } else {
-            vec![full.clone()]
+            full.clone()
         };
-        match graph.dropped(&[old], &gone, &[new]) {
+        match self.dropped(&[old], &[(name, Some(new))]) {
             Ok(dropped) if dropped.commits.is_empty() && full.starts_with(b"refs/tags/") => {
                 Finding::lossy(
                     class,
@@ -888,12 +903,11 @@ impl Evidence<'_, '_> {
 
     fn rewrite(&self, since: Option<&Arg>, why: &str) -> Finding {
         let class = GitClass::History;
-        let graph = self.around.graph();
         let range = self.around.head().and_then(|head| {
             let old = head.commit?;
             let base = self.commit(Some(since?))?;
-            let gone = vec![head.branch.unwrap_or_else(|| "HEAD".into())];
-            graph.dropped(&[old], &gone, &[base]).ok()
+            let name = head.branch.unwrap_or_else(|| "HEAD".into());
+            self.dropped(&[old], &[(name, Some(base))]).ok()
         });
         match range {
             // Replaced, but others still hold the old ones: then they are published.

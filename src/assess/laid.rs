@@ -1,10 +1,13 @@
-//! Trees that are copied over trees: which files they replace.
+//! Trees and archives that land on trees: which files they replace.
 
 use super::around::Around;
+use super::bytes;
 use super::files::{replaced, unpack};
+use super::nature::nature;
 use super::place::Located;
-use crate::judge::{Effect, Place};
-use crate::shell::{Arg, Deed};
+use crate::judge::{Effect, Nature, Place};
+use crate::shell::{Arg, Deed, Members};
+use bstr::ByteSlice as _;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -34,20 +37,81 @@ pub(super) fn effects(
     }
     let mut left = MOST;
     match names(&source, Path::new(""), &mut left) {
+        Some(names) => over(around, &names, onto, effects),
+        None => unpack(onto, effects),
+    }
+}
+
+/// Adds the effects of an archive's members landing below a directory.
+pub(super) fn extracted(
+    around: &Around<'_>,
+    deed: &Deed,
+    members: &Members,
+    onto: &Located,
+    effects: &mut Vec<Effect>,
+) {
+    let archive = members
+        .archive
+        .literal()
+        .zip(Around::dir(&deed.dir))
+        .map(|(text, dir)| dir.join(OsStr::from_bytes(text)));
+    let names = archive
+        .filter(|_| onto.place == Place::Workspace)
+        .and_then(|archive| super::archive::names(&archive, MOST));
+    match names {
         Some(names) => {
-            let (old, new): (Vec<PathBuf>, Vec<PathBuf>) = names
+            let names: Vec<PathBuf> = names
                 .iter()
-                .map(|name| onto.path.join(name))
-                .partition(|path| fs::symlink_metadata(path).is_ok());
-            let few = new.len() <= MOST_NEW;
-            for path in old.iter().chain(new.iter().filter(|_| few)) {
-                replaced(around, path, effects);
-            }
-            if !few {
-                unpack(onto, effects);
-            }
+                .filter(|name| wanted(name, &members.only))
+                .filter_map(|name| {
+                    if members.flat {
+                        return name.file_name().map(PathBuf::from);
+                    }
+                    let rest: PathBuf = name.components().skip(members.strip).collect();
+                    (!rest.as_os_str().is_empty()).then_some(rest)
+                })
+                .collect();
+            over(around, &names, onto, effects);
         }
         None => unpack(onto, effects),
+    }
+}
+
+/// Whether a member is one of those named, or lies below one.
+fn wanted(name: &Path, only: &[Arg]) -> bool {
+    only.is_empty()
+        || only.iter().any(|arg| {
+            let text = arg.text.as_slice();
+            let text = text.strip_prefix(b"./").unwrap_or(text);
+            !arg.is_known()
+                || name.starts_with(OsStr::from_bytes(text))
+                || crate::shell::matches(text, name.as_os_str().as_bytes())
+        })
+}
+
+/// Adds the effects of files landing at these names below a directory.
+fn over(around: &Around<'_>, names: &[PathBuf], onto: &Located, effects: &mut Vec<Effect>) {
+    let (old, new): (Vec<PathBuf>, Vec<PathBuf>) = names
+        .iter()
+        .map(|name| onto.path.join(name))
+        .partition(|path| fs::symlink_metadata(path).is_ok());
+    let few = new.len() <= MOST_NEW;
+    // Among a great many new files, those that are not just any file are named all the same.
+    let special = |path: &PathBuf| {
+        let located = around.place(path);
+        located.place != Place::Workspace
+            || located
+                .relative
+                .is_some_and(|name| nature(bytes(&name).as_bstr()) != Nature::Ordinary)
+    };
+    for path in old
+        .iter()
+        .chain(new.iter().filter(|path| few || special(path)))
+    {
+        replaced(around, path, effects);
+    }
+    if !few {
+        unpack(onto, effects);
     }
 }
 

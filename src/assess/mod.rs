@@ -4,6 +4,7 @@
 //! about each deed; [`write`] does the same for one file. Missing evidence
 //! never lowers a level: what cannot be told counts as lost.
 
+mod archive;
 mod around;
 pub mod delta;
 mod files;

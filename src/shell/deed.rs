@@ -100,6 +100,8 @@ pub enum PathOp {
     },
     /// Archive members or other names not known land under it, replacing what is there.
     Unpack,
+    /// The members of an archive that may be looked into land under it, replacing what is there.
+    Extract(Box<Members>),
     /// Deleted.
     Delete {
         /// With all that is below.
@@ -121,6 +123,19 @@ pub enum PathOp {
         /// Execution is taken away or access locked.
         locks: bool,
     },
+}
+
+/// Members of an archive, as a program is told to take them out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Members {
+    /// The archive's path.
+    pub archive: Arg,
+    /// Leading parts of a name that are taken away.
+    pub strip: usize,
+    /// Only the last part of a name is kept.
+    pub flat: bool,
+    /// Which members, as names or patterns; empty for all.
+    pub only: Vec<Arg>,
 }
 
 /// Everything that a script would do.

@@ -20,7 +20,7 @@ mod syntax;
 mod walk;
 
 pub use arg::{Arg, TOKEN, UNKNOWN};
-pub use deed::{Declared, Deed, DeedKind, Lookup, Nothing, PathOp, Script};
+pub use deed::{Declared, Deed, DeedKind, Lookup, Members, Nothing, PathOp, Script};
 pub use pattern::matches;
 pub use scope::{Dir, Scope, join};
 

@@ -34,6 +34,8 @@ pub(crate) enum Stream {
     Paths(Vec<Arg>),
     /// What a download answers.
     Remote,
+    /// A patch with what the worktree has and git does not.
+    Changes,
     /// Something.
     Unknown,
 }
@@ -55,7 +57,7 @@ impl Stream {
                 remote: true,
                 ..Arg::unknown()
             },
-            Self::Unknown => Arg::unknown(),
+            Self::Changes | Self::Unknown => Arg::unknown(),
         }
     }
 
@@ -193,6 +195,14 @@ impl<'a> Walk<'a> {
         self.downloads.contains(&plain_path(path))
     }
 
+    /// Whether this script itself writes a path, so that what is there now says nothing.
+    pub(crate) fn comes_later(&self, path: &Arg) -> bool {
+        self.downloaded(path)
+            || self.script.deeds.iter().any(
+                |deed| matches!(&deed.kind, DeedKind::File { path: known, .. } if known.text == path.text),
+            )
+    }
+
     /// Remembers text that this script writes to a path.
     pub(crate) fn write_to(&mut self, path: &Arg, text: &[u8], append: bool) {
         let mut whole = if append {
@@ -267,6 +277,16 @@ impl<'a> Walk<'a> {
                 .map_or(Stream::Unknown, |text| Stream::Text(clean(text).into())),
             Dir::Unknown | Dir::Elsewhere => Stream::Unknown,
         }
+    }
+
+    /// Whether a file is not there and nothing in this script makes it.
+    pub(crate) fn is_missing(&self, path: &Arg) -> bool {
+        path.literal()
+            .is_some_and(|_| match self.scope.dir.join(path) {
+                Dir::Known(full) => self.lookup.exists(&full) == Some(false),
+                Dir::Unknown | Dir::Elsewhere => false,
+            })
+            && !self.comes_later(path)
     }
 
     /// The text of a script file that a command would run.
@@ -434,7 +454,12 @@ impl<'a> Walk<'a> {
     fn makes(&self, dir: &BString) -> bool {
         self.script.deeds.iter().any(|deed| match &deed.kind {
             DeedKind::File {
-                op: PathOp::Make | PathOp::Touch | PathOp::Unpack | PathOp::Lay { .. },
+                op:
+                    PathOp::Make
+                    | PathOp::Touch
+                    | PathOp::Unpack
+                    | PathOp::Extract(_)
+                    | PathOp::Lay { .. },
                 path,
             } => deed.dir.join(path) == Dir::Known(dir.clone()),
             _ => false,
@@ -502,7 +527,12 @@ impl<'a> Walk<'a> {
         if is_declaration(&args) {
             self.assigned(&simple.assignments);
         }
-        let (own, text_input) = self.inputs(&simple.redirects);
+        let (own, unseen) = self.inputs(&simple.redirects);
+        let piped = self.piped;
+        if own.is_some() {
+            // A file that cannot be read is as unseen as what another program writes.
+            self.piped = unseen;
+        }
         let stream = if args.is_empty() {
             self.assigned(&simple.assignments);
             Stream::Nothing
@@ -510,7 +540,7 @@ impl<'a> Walk<'a> {
             let input = own.as_ref().unwrap_or(input);
             self.run_alias(&args, input)
         };
-        let _ = text_input;
+        self.piped = piped;
         let silent = args.is_empty();
         let stream = self.outputs(&simple.redirects, stream, first, silent);
         self.env = env;
@@ -669,20 +699,21 @@ impl<'a> Walk<'a> {
         stream
     }
 
-    /// The standard input that redirections give.
+    /// The standard input that redirections give, and whether it is a file that cannot be read.
     fn inputs(&mut self, redirects: &[Redirect]) -> (Option<Stream>, bool) {
         let mut input = None;
-        let mut text = false;
+        let mut unseen = false;
         for redirect in redirects {
             let ours = redirect.descriptor.is_none_or(|descriptor| descriptor == 0);
             match redirect.op {
                 RedirectOp::Read if ours => {
                     let path = self.expand_one(&redirect.target);
-                    input = Some(self.read_path(&path));
+                    let stream = self.read_path(&path);
+                    unseen = stream == Stream::Unknown && !self.is_missing(&path);
+                    input = Some(stream);
                 }
                 RedirectOp::Here => {
                     let body = self.expand_one(&redirect.target);
-                    text = true;
                     if ours {
                         input = Some(if body.remote {
                             Stream::Remote
@@ -698,7 +729,7 @@ impl<'a> Walk<'a> {
                 _ => {}
             }
         }
-        (input, text)
+        (input, unseen)
     }
 
     /// Notes what output redirections write, and returns what still reaches standard output.

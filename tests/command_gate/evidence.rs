@@ -213,3 +213,30 @@ fn what_a_script_checks_out_is_what_it_goes_on_with() {
         assert!(level(&sandbox, command).0 <= 1, "{command}");
     }
 }
+
+#[test]
+fn what_a_script_moves_holds_nothing_for_what_comes_after() {
+    let sandbox = repository();
+    sandbox.write("more.txt", "more\n");
+    sandbox.git(["add", "more.txt"]);
+    sandbox.git(["commit", "-qm", "more"]);
+    sandbox.git(["branch", "side"]);
+    for command in [
+        "git reset --keep HEAD~1 && git branch -D side",
+        "git branch -D side && git reset --hard HEAD~1",
+        "git branch -f side HEAD~1; git reset --soft HEAD~1; git update-ref -d refs/heads/side; git switch -C main HEAD~1",
+        "git update-ref -d refs/heads/side && git branch -f main HEAD~1",
+    ] {
+        let (level, verdict) = level(&sandbox, command);
+        assert_eq!(level, 3, "{command}: {verdict}");
+    }
+    for command in [
+        "git reset --keep HEAD~1",
+        "git branch -D side",
+        "git reset --hard side && git branch -D side",
+        "git branch -f side HEAD~1 && git branch -D side",
+    ] {
+        let (level, verdict) = level(&sandbox, command);
+        assert!(level <= 1, "{command}: {verdict}");
+    }
+}

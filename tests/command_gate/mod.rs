@@ -4,6 +4,7 @@ mod corpus;
 mod declared;
 mod evidence;
 mod formats;
+mod landing;
 mod project;
 mod surface;
 mod wrapped;

@@ -399,7 +399,7 @@ pub(super) fn piped_arguments(input: &Stream) -> Vec<Arg> {
             words
         }
         Stream::Nothing => Vec::new(),
-        Stream::Remote | Stream::Unknown => vec![Arg::unknown()],
+        Stream::Remote | Stream::Changes | Stream::Unknown => vec![Arg::unknown()],
     }
 }
 
@@ -663,7 +663,11 @@ fn moved(deed: &mut crate::shell::deed::Deed, place: &str) {
                 PathOp::Permissions {
                     recursive: true, ..
                 } => Level::MustAsk,
-                PathOp::Replace | PathOp::Into { .. } | PathOp::Unpack | PathOp::Move { .. } => {
+                PathOp::Replace
+                | PathOp::Into { .. }
+                | PathOp::Unpack
+                | PathOp::Extract(_)
+                | PathOp::Move { .. } => {
                     if path.text.starts_with(b"/dev/null") {
                         Level::Autonomous
                     } else if path.text.starts_with(b"/etc") || path.text.starts_with(b"/dev/") {

@@ -2,8 +2,9 @@
 
 use crate::judge::{Level, SystemClass};
 use crate::shell::arg::Arg;
-use crate::shell::deed::{DeedKind, PathOp};
+use crate::shell::deed::{DeedKind, Members, PathOp};
 use crate::shell::options::{Options, Spec};
+use crate::shell::programs::patches::{self, Reading};
 use crate::shell::walk::{Call, Stream, Walk};
 use bstr::{BString, ByteSlice as _};
 
@@ -49,7 +50,7 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
                 walk.file(PathOp::Change, path);
             }
         }
-        "patch" | "gpatch" => patch(walk, call.args),
+        "patch" | "gpatch" => patch(walk, call),
         "robocopy" => {
             if call.args.iter().any(|arg| {
                 arg.text.eq_ignore_ascii_case(b"/mir") || arg.text.eq_ignore_ascii_case(b"/purge")
@@ -435,7 +436,20 @@ fn tar(walk: &mut Walk<'_>, args: &[Arg]) -> Stream {
             "one-top-level",
         ]);
         if !spares {
-            walk.file(PathOp::Unpack, &place);
+            let strip = options
+                .value(&["strip-components"])
+                .map_or(Ok(0), |value| value.word().parse());
+            let renames = options.has(&["transform", "xform", "P", "absolute-names"]);
+            let members = match (archive, strip) {
+                (Some(archive), Ok(strip)) if !renames => Some(Members {
+                    archive,
+                    strip,
+                    flat: false,
+                    only: options.operands.clone(),
+                }),
+                _ => None,
+            };
+            extract(walk, members, &place);
         }
         if options.has(&["recursive-unlink", "unlink-first", "U"]) {
             walk.file(PathOp::Mirror, &place);
@@ -479,11 +493,37 @@ fn unzip(walk: &mut Walk<'_>, args: &[Arg]) {
         .value(&["d"])
         .cloned()
         .unwrap_or_else(|| Arg::known("."));
-    if options.has(&["o"]) {
-        walk.file(PathOp::Unpack, &place);
-    } else {
+    if !options.has(&["o"]) {
         walk.file(PathOp::Make, &place);
+        return;
     }
+    let members = options
+        .operands
+        .split_first()
+        .map(|(archive, only)| Members {
+            archive: archive.clone(),
+            strip: 0,
+            flat: options.has(&["j"]),
+            only: only.to_vec(),
+        });
+    extract(walk, members, &place);
+}
+
+/// Notes that an archive's members land below a place.
+fn extract(walk: &mut Walk<'_>, members: Option<Members>, place: &Arg) {
+    let op = match members {
+        // What is downloaded or made by the script itself cannot be looked into yet.
+        Some(members)
+            if members.archive.is_literal()
+                && members.archive.text != "-"
+                && !remote(&members.archive)
+                && !walk.comes_later(&members.archive) =>
+        {
+            PathOp::Extract(Box::new(members))
+        }
+        _ => PathOp::Unpack,
+    };
+    walk.file(op, place);
 }
 
 fn seven_zip(walk: &mut Walk<'_>, args: &[Arg]) {
@@ -498,7 +538,14 @@ fn seven_zip(walk: &mut Walk<'_>, args: &[Arg]) {
                 .iter()
                 .any(|arg| matches!(arg.word(), "-y" | "-aoa" | "-o+"));
             if yes {
-                walk.file(PathOp::Unpack, &place);
+                let mut words = args.iter().filter(|arg| !arg.is_option()).skip(1);
+                let members = words.next().map(|archive| Members {
+                    archive: archive.clone(),
+                    strip: 0,
+                    flat: verb == Some("e"),
+                    only: words.cloned().collect(),
+                });
+                extract(walk, members, &place);
             }
         }
         Some("d") => {
@@ -561,9 +608,9 @@ fn cpio(walk: &mut Walk<'_>, args: &[Arg]) {
     }
 }
 
-fn patch(walk: &mut Walk<'_>, args: &[Arg]) {
+fn patch(walk: &mut Walk<'_>, call: &Call<'_>) {
     let options = Options::read(
-        args,
+        call.args,
         &Spec {
             short: "pdioBDFVYzgr",
             long: &[
@@ -587,7 +634,46 @@ fn patch(walk: &mut Walk<'_>, args: &[Arg]) {
         if path.text != "-" {
             walk.file(PathOp::Replace, &path);
         }
-    } else if let Some(path) = options.operands.first() {
+        return;
+    }
+    if let Some(path) = options.operands.first() {
         walk.file(PathOp::Change, path);
+        return;
+    }
+    let reverse = options.surely(&["R", "reverse"]);
+    let text = match options
+        .value(&["i", "input"])
+        .or_else(|| options.operands.get(1))
+        .cloned()
+    {
+        Some(path) => walk.read_path(&path),
+        None => call.input.clone(),
+    };
+    if text == Stream::Changes && reverse {
+        // What the difference says is nowhere else.
+        let _ = walk.run_child("git restore :/".into(), &Stream::Nothing);
+        return;
+    }
+    let strip = options
+        .value(&["p", "strip"])
+        .map(|value| value.word().parse::<usize>());
+    let touches = match (&text, strip) {
+        (Stream::Text(_), Some(Err(_))) => None,
+        (Stream::Text(text), strip) => {
+            let strip = strip.and_then(Result::ok);
+            patches::touched(text.as_bstr(), Reading { strip, reverse })
+        }
+        _ => None,
+    };
+    let base = options
+        .value(&["d", "directory"])
+        .cloned()
+        .unwrap_or_default();
+    match touches {
+        Some(touches) if base.is_known() => patches::apply(walk, &touches, base.text.as_bstr()),
+        _ => walk.mark(
+            Level::Transparent,
+            "a patch that was not read changes files",
+        ),
     }
 }

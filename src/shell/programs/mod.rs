@@ -18,6 +18,7 @@ mod find;
 pub mod git;
 mod guard;
 mod packages;
+mod patches;
 mod printing;
 mod scripted;
 mod scripts;

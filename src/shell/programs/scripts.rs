@@ -74,6 +74,7 @@ fn interpret(walk: &mut Walk<'_>, of: &Interpreter, call: &Call<'_>) -> Stream {
     let mut texts: Vec<Arg> = Vec::new();
     let mut operands: Vec<Arg> = Vec::new();
     let mut in_place = false;
+    let mut backup = false;
     let mut module = None;
     let mut printing = false;
     let mut args = call.args.iter();
@@ -113,6 +114,7 @@ fn interpret(walk: &mut Walk<'_>, of: &Interpreter, call: &Call<'_>) -> Stream {
             }
             if of.stuck.contains(letter) {
                 in_place |= letter == 'i';
+                backup |= letter == 'i' && arg.text.len() > at;
                 // `-pi -e`, `-i.bak`; in `-pie` the e is the suffix, as Perl has it.
                 break;
             }
@@ -149,7 +151,8 @@ fn interpret(walk: &mut Walk<'_>, of: &Interpreter, call: &Call<'_>) -> Stream {
             || texts
                 .iter()
                 .any(|text| text.text.contains_str("print") || text.text.contains_str("say"));
-        let op = if prints || texts.is_empty() {
+        let blanks = texts.iter().any(|text| empties_lines(&text.text));
+        let op = if backup || texts.is_empty() || prints && !blanks {
             PathOp::Change
         } else {
             PathOp::Empty
@@ -187,7 +190,7 @@ fn from_input(walk: &mut Walk<'_>, of: &Interpreter, input: &Stream, name: &str)
             code::read(walk, of.language, &text);
         }
         Stream::Remote => remote(walk),
-        Stream::Unknown | Stream::Paths(_) => {
+        Stream::Unknown | Stream::Changes | Stream::Paths(_) => {
             if walk.piped() {
                 walk.opaque(
                     Level::MustAsk,
@@ -197,6 +200,25 @@ fn from_input(walk: &mut Walk<'_>, of: &Interpreter, input: &Stream, name: &str)
         }
         Stream::Nothing => {}
     }
+}
+
+/// Returns true for a program of `-p` that leaves nothing of any line.
+fn empties_lines(text: &[u8]) -> bool {
+    let flat: Vec<u8> = text
+        .iter()
+        .copied()
+        .filter(|byte| !byte.is_ascii_whitespace() && *byte != b';')
+        .collect();
+    matches!(
+        flat.as_slice(),
+        b"$_=\"\""
+            | b"$_=''"
+            | b"$_=undef"
+            | b"undef$_"
+            | b"undef($_)"
+            | b"s/.*//s"
+            | b"s/.*\\n?//"
+    )
 }
 
 fn remote(walk: &mut Walk<'_>) {

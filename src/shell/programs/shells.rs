@@ -235,7 +235,7 @@ fn shell(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
             Stream::Remote => remote(walk),
             Stream::Nothing => Stream::Nothing,
             // A terminal, or what another program wrote.
-            Stream::Unknown | Stream::Paths(_) => {
+            Stream::Unknown | Stream::Changes | Stream::Paths(_) => {
                 if walk.piped() {
                     walk.opaque(
                         Level::MustAsk,
@@ -261,7 +261,7 @@ fn shell(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         }
         Stream::Remote => remote(walk),
         Stream::Nothing => Stream::Nothing,
-        Stream::Unknown | Stream::Paths(_) => {
+        Stream::Unknown | Stream::Changes | Stream::Paths(_) => {
             if path.text.starts_with(b"/dev/fd/") || path.text == "/dev/stdin" || path.text == "-" {
                 return shell(
                     walk,

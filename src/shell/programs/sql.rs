@@ -130,7 +130,7 @@ fn client(
             }
         } else if bytes.contains(&b' ') {
             // Some clients take the statement as an operand.
-            statements(walk, bytes);
+            spoken(walk, bytes);
         }
     }
     if !given {
@@ -151,29 +151,94 @@ fn graph_query(walk: &mut Walk<'_>, text: &[u8]) {
 
 fn queried(walk: &mut Walk<'_>, value: &Arg, file: bool) {
     if file {
-        match walk.read_path(value) {
-            Stream::Text(text) => statements(walk, &text),
-            Stream::Remote => walk.note(DeedKind::System {
-                class: SystemClass::RemoteCode,
-                why: "downloaded statements are run unseen".to_owned(),
-            }),
-            _ => {}
-        }
+        follow(walk, value);
+    } else {
+        spoken(walk, &value.text);
+    }
+}
+
+/// Runs the statements of a file.
+fn follow(walk: &mut Walk<'_>, path: &Arg) {
+    if walk.is_missing(path) {
+        walk.mark(
+            Level::Transparent,
+            "a file of statements that is not there is run",
+        );
         return;
     }
-    statements(walk, &value.text);
+    let stream = walk.read_script(path);
+    streamed(walk, &stream);
 }
 
 fn from_input(walk: &mut Walk<'_>, input: &Stream) {
+    // A terminal's lines are typed one by one, by someone who sees them.
+    if walk.piped() || !matches!(input, Stream::Unknown) {
+        streamed(walk, input);
+    }
+}
+
+fn streamed(walk: &mut Walk<'_>, input: &Stream) {
     match input {
         Stream::Text(text) => {
             let text = text.clone();
-            statements(walk, &text);
+            spoken(walk, &text);
         }
         Stream::Remote => walk.note(DeedKind::System {
             class: SystemClass::RemoteCode,
             why: "downloaded statements are run unseen".to_owned(),
         }),
+        Stream::Unknown | Stream::Changes | Stream::Paths(_) => {
+            walk.opaque(Level::Confirm, "statements that cannot be read are run");
+        }
+        Stream::Nothing => {}
+    }
+}
+
+/// What a client is told: statements, and commands to the client itself.
+fn spoken(walk: &mut Walk<'_>, text: &[u8]) {
+    for line in text.lines() {
+        told(walk, line.trim_ascii());
+    }
+    statements(walk, text);
+}
+
+/// A line to the client itself: another file is read, a shell command is run, output goes to a file.
+fn told(walk: &mut Walk<'_>, line: &[u8]) {
+    let (word, rest) = line.split_once_str(" ").unwrap_or((line, b""));
+    let rest = rest.trim_ascii().trim_end_with(|c| c == ';');
+    let (word, rest) = match word.strip_prefix(b"\\!") {
+        Some(stuck) if !stuck.is_empty() => (&b"\\!"[..], line.get(2..).unwrap_or_default()),
+        _ => (word, rest),
+    };
+    match word.to_ascii_lowercase().as_slice() {
+        b"\\!" | b"system" | b".shell" | b".system" => {
+            let command: BString = rest.into();
+            let _ = walk.run_child(command.as_bstr(), &Stream::Unknown);
+        }
+        b"\\i" | b"\\ir" | b"\\include" | b"\\include_relative" | b"source" | b"\\." | b".read" => {
+            if let Some(command) = rest.strip_prefix(b"|") {
+                let command: BString = command.into();
+                let stream = walk.run_child(command.as_bstr(), &Stream::Unknown);
+                streamed(walk, &stream);
+                return;
+            }
+            let path = rest.trim_with(|c| c == '\'' || c == '"');
+            follow(walk, &Arg::known(path));
+        }
+        b"\\o" | b"\\out" | b"tee" | b"\\t" => match rest.strip_prefix(b"|") {
+            Some(command) => {
+                let command: BString = command.into();
+                let _ = walk.run_child(command.as_bstr(), &Stream::Unknown);
+            }
+            None if !rest.is_empty() && word != b"\\t" => {
+                walk.file(PathOp::Replace, &Arg::known(rest));
+            }
+            None => {}
+        },
+        b".output" | b".once" | b".backup" | b".save" | b".clone" if !rest.is_empty() => {
+            walk.file(PathOp::Replace, &Arg::known(rest));
+        }
+        b".restore" => destroys(walk, "a database is replaced by a backup"),
         _ => {}
     }
 }
@@ -194,46 +259,27 @@ fn sqlite(walk: &mut Walk<'_>, call: &Call<'_>) {
             || path.text.starts_with(b"/tmp/")
             || path.text.starts_with(b"/var/tmp/")
     });
-    let given = options.operands.iter().skip(1);
-    for text in given.chain(options.values(&["cmd"])) {
-        dot_command(walk, &text.text);
-        if !scratch {
-            statements(walk, &text.text);
+    let given: Vec<BString> = options
+        .operands
+        .iter()
+        .skip(1)
+        .chain(options.values(&["cmd"]))
+        .map(|text| text.text.clone())
+        .collect();
+    for text in &given {
+        if scratch {
+            text.lines().for_each(|line| told(walk, line.trim_ascii()));
+        } else {
+            spoken(walk, text);
         }
     }
-    if let Stream::Text(text) = call.input {
-        let text = text.clone();
-        for line in text.lines() {
-            dot_command(walk, line);
+    if scratch {
+        if let Stream::Text(text) = call.input {
+            let text = text.clone();
+            text.lines().for_each(|line| told(walk, line.trim_ascii()));
         }
-    }
-    if !scratch {
+    } else if given.is_empty() {
         from_input(walk, call.input);
-    }
-}
-
-/// sqlite's `.shell`, `.output`, `.restore`.
-fn dot_command(walk: &mut Walk<'_>, text: &[u8]) {
-    let text = text.trim_ascii();
-    for name in [&b".shell "[..], b".system "] {
-        if let Some(command) = text.strip_prefix(name) {
-            let command: BString = command.into();
-            let _ = walk.run_child(command.as_bstr(), &Stream::Unknown);
-        }
-    }
-    for name in [
-        &b".output "[..],
-        b".once ",
-        b".backup ",
-        b".save ",
-        b".clone ",
-    ] {
-        if let Some(path) = text.strip_prefix(name) {
-            walk.file(PathOp::Replace, &Arg::known(path.trim_ascii()));
-        }
-    }
-    if text.starts_with(b".restore") {
-        destroys(walk, "a database is replaced by a backup");
     }
 }
 

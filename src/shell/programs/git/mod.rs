@@ -406,7 +406,7 @@ impl Git<'_, '_> {
     fn subcommand(&mut self, name: &str, args: &[Arg], input: &Stream) -> Stream {
         match name {
             "add" | "stage" => self.add(args),
-            "am" | "apply" => self.apply(name, args),
+            "am" | "apply" => self.apply(name, args, input),
             "archive" => self.output_option(args, &["o", "output"], "o"),
             "bisect" => self.bisect(args),
             "branch" => self.branch(args),
@@ -422,6 +422,9 @@ impl Git<'_, '_> {
             "difftool" | "mergetool" => self.difftool(args),
             "diff" | "log" | "show" | "format-patch" | "shortlog" => {
                 self.output_option(args, &["o", "output", "output-directory"], "oSGLUn");
+                if name == "diff" && of_the_worktree(args) {
+                    return Stream::Changes;
+                }
             }
             "fast-import" => self.fast_import(args),
             "fetch" => self.fetch(args),
@@ -550,6 +553,28 @@ impl Git<'_, '_> {
             );
         }
     }
+}
+
+/// Returns true for a `git diff` that writes out what only the worktree has.
+fn of_the_worktree(args: &[Arg]) -> bool {
+    let before = args.iter().take_while(|arg| arg.text != "--");
+    let mut commits = 0;
+    for arg in before {
+        let word = arg.word();
+        if matches!(
+            word,
+            "--cached" | "--staged" | "--no-index" | "--stat" | "--numstat" | "--shortstat"
+        ) || word.starts_with("--name-")
+            || word.contains("..")
+        {
+            return false;
+        }
+        if !arg.is_option() {
+            commits += 1;
+        }
+    }
+    // Two words may be two commits, one is a commit or a path.
+    commits < 2
 }
 
 /// Splits an alias as git does: blanks, quotes, backslashes.

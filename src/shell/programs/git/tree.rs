@@ -5,6 +5,10 @@ use crate::judge::GitClass;
 use crate::shell::arg::Arg;
 use crate::shell::deed::PathOp;
 use crate::shell::options::{Options, Spec};
+use crate::shell::programs::patches::{self, Reading};
+use crate::shell::scope::Dir;
+use crate::shell::walk::Stream;
+use bstr::ByteSlice as _;
 
 /// Pathspecs that mean everything.
 fn everything() -> Vec<Arg> {
@@ -342,7 +346,7 @@ impl Git<'_, '_> {
         }
     }
 
-    pub(super) fn apply(&mut self, name: &str, args: &[Arg]) {
+    pub(super) fn apply(&mut self, name: &str, args: &[Arg], input: &Stream) {
         let options = Options::read(
             args,
             &Spec {
@@ -371,8 +375,65 @@ impl Git<'_, '_> {
         } else if options.surely(&["cached"]) {
             self.does(GitClass::Stage, "a patch is put into the index");
         } else {
-            // A patch that does not fit is refused whole, so nothing is overwritten.
-            self.tells(GitClass::Read, "a patch changes files");
+            self.patched(&options, input);
+        }
+    }
+
+    /// A patch that does not fit is refused whole, so that only what it says is overwritten.
+    fn patched(&mut self, options: &Options, input: &Stream) {
+        let reverse = options.surely(&["R", "reverse"]);
+        let strip = match options.value(&["p"]) {
+            Some(value) => value.word().parse().ok(),
+            None => Some(1),
+        };
+        let from_input =
+            options.operands.is_empty() || options.operands.iter().any(|path| path.text == "-");
+        if from_input && *input == Stream::Changes && reverse {
+            // What the difference says is nowhere else.
+            self.note(Act::Restore {
+                paths: everything(),
+                source: None,
+                index: false,
+                worktree: true,
+            });
+            return;
+        }
+        let mut texts = Vec::new();
+        if from_input {
+            texts.push(input.clone());
+        }
+        for path in options.operands.iter().filter(|path| path.text != "-") {
+            // The path is one of git's directory, which need not be the shell's.
+            let path = match self.place.dir.join(path) {
+                _ if self.place.dir == self.walk.scope.dir => path.clone(),
+                Dir::Known(full) => Arg::known(full),
+                Dir::Unknown | Dir::Elsewhere => Arg::unknown(),
+            };
+            texts.push(self.walk.read_path(&path));
+        }
+        let under = options.value(&["directory"]).map(|dir| dir.text.clone());
+        let top = self.walk.lookup.toplevel(&self.place.dir);
+        for text in texts {
+            let touches = match (&text, strip) {
+                (Stream::Text(text), Some(strip)) => {
+                    let reading = Reading {
+                        strip: Some(strip),
+                        reverse,
+                    };
+                    patches::touched(text.as_bstr(), reading)
+                }
+                _ => None,
+            };
+            let (Some(touches), Some(mut base)) = (touches, top.clone()) else {
+                self.tells(GitClass::Read, "a patch changes files");
+                continue;
+            };
+            if let Some(under) = &under {
+                base.push(b'/');
+                base.extend_from_slice(under);
+            }
+            self.note(Act::Read);
+            patches::apply(self.walk, &touches, base.as_bstr());
         }
     }
 
