@@ -124,28 +124,26 @@ pub(super) fn declared(env: &Env, workspace: &Workspace) -> Vec<Declared> {
             why: format!("{} cannot be read: {error}", crate::prefs::COMMANDS),
         }]
     };
-    match crate::prefs::texts(env, workspace, crate::prefs::COMMANDS) {
-        Ok(texts) if texts.is_empty() => Vec::new(),
-        Ok(texts) => {
-            let agreed = match crate::prefs::agreed(env, workspace, crate::prefs::COMMANDS) {
-                Ok(agreed) => agreed,
-                Err(error) => return broken(&error),
-            };
-            texts
-                .iter()
-                .flat_map(|text| match serde_json::from_str::<Table>(text) {
-                    Ok(mut table) => {
-                        for row in &mut table.commands {
-                            row.agreed = agreed.as_deref() == Some(text);
-                        }
-                        table.commands
-                    }
-                    Err(error) => broken(&error),
-                })
-                .collect()
+    let sides = match crate::prefs::sides(env, workspace, crate::prefs::COMMANDS) {
+        Ok(sides) => sides,
+        Err(error) => return broken(&error),
+    };
+    let rows = |text: &String, agreed: bool| match serde_json::from_str::<Table>(text) {
+        Ok(mut table) => {
+            for row in &mut table.commands {
+                row.agreed = agreed;
+            }
+            table.commands
         }
         Err(error) => broken(&error),
-    }
+    };
+    let changed = sides
+        .present
+        .as_ref()
+        .filter(|text| sides.agreed.as_ref() != Some(text));
+    let agreed = sides.agreed.iter().flat_map(|text| rows(text, true));
+    let present = changed.into_iter().flat_map(|text| rows(text, false));
+    agreed.chain(present).collect()
 }
 
 /// The strictest row that matches a command.

@@ -124,14 +124,25 @@ pub fn adopt(env: &Env, workspace: &Workspace, texts: Texts, by: &str) -> Result
 pub fn texts_in(root: &Path) -> Result<Texts> {
     let mut texts = Texts::new();
     for name in policy_files() {
-        if let Some(bytes) = files::read_if_there(&root.join(name))? {
-            let text = String::from_utf8(bytes).doing(ErrorKind::Config, || {
-                format!("cannot read {name}: it is not UTF-8 text")
-            })?;
+        if let Some(text) = text_in(root, name)? {
             texts.insert(name.to_owned(), text);
         }
     }
     Ok(texts)
+}
+
+/// One policy file as it is in a worktree.
+///
+/// # Errors
+/// As [`texts_in`].
+pub fn text_in(root: &Path, name: &str) -> Result<Option<String>> {
+    let Some(bytes) = files::read_if_there(&root.join(name))? else {
+        return Ok(None);
+    };
+    let text = String::from_utf8(bytes).doing(ErrorKind::Config, || {
+        format!("cannot read {name}: it is not UTF-8 text")
+    })?;
+    Ok(Some(text))
 }
 
 fn path(workspace: &Workspace) -> std::path::PathBuf {

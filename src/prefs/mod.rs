@@ -73,26 +73,25 @@ pub fn safety(env: &Env, workspace: &Workspace) -> Result<Safety> {
     }
 }
 
-/// A policy file's texts that count beside each other: as confirmed, and as it is now.
+/// A policy file as a person last confirmed it, and as it is now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sides {
+    /// As confirmed.
+    pub agreed: Option<String>,
+    /// As it is in the main worktree.
+    pub present: Option<String>,
+}
+
+/// Reads both sides of one policy file.
 ///
 /// # Errors
 /// When one cannot be read.
-pub fn texts(env: &Env, workspace: &Workspace, name: &str) -> Result<Vec<String>> {
-    let agreed =
-        Confirmed::read(env, workspace)?.and_then(|confirmed| confirmed.files.get(name).cloned());
-    let present = confirmed::texts_in(workspace.main_root())?.remove(name);
-    let mut texts: Vec<String> = agreed.into_iter().chain(present).collect();
-    texts.dedup();
-    Ok(texts)
-}
-
-/// A policy file's text as a person last confirmed it.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn agreed(env: &Env, workspace: &Workspace, name: &str) -> Result<Option<String>> {
+pub fn sides(env: &Env, workspace: &Workspace, name: &str) -> Result<Sides> {
     let confirmed = Confirmed::read(env, workspace)?;
-    Ok(confirmed.and_then(|confirmed| confirmed.files.get(name).cloned()))
+    Ok(Sides {
+        agreed: confirmed.and_then(|mut confirmed| confirmed.files.remove(name)),
+        present: confirmed::text_in(workspace.main_root(), name)?,
+    })
 }
 
 /// The preferences that count here, typed.
