@@ -228,7 +228,8 @@ fn finish(file: &mut Headers, reading: Reading, touches: &mut Vec<Touch>) {
 
 fn stripped(name: &BString, strip: Option<usize>) -> Option<BString> {
     let Some(strip) = strip else {
-        return name.rsplit_str("/").next().map(BString::from);
+        let last = name.rsplit_str("/").next().filter(|last| !last.is_empty());
+        return last.map(BString::from);
     };
     let mut rest = name.as_bytes();
     for _ in 0..strip {
@@ -312,6 +313,37 @@ mod tests {
         );
         for text in ["", "hello\n", "--- a\n", "@@ -1 +1 @@\n"] {
             assert_eq!(read(text, Some(1), false), None, "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_lines_are_read_without_a_panic(
+            parts in proptest::collection::vec(
+                proptest::prop_oneof![
+                    proptest::strategy::Just("diff --git "),
+                    proptest::strategy::Just("--- "),
+                    proptest::strategy::Just("+++ "),
+                    proptest::strategy::Just("@@ -1,9 +1 @@"),
+                    proptest::strategy::Just("rename from "),
+                    proptest::strategy::Just("copy to "),
+                    proptest::strategy::Just("/dev/null"),
+                    proptest::strategy::Just("\"a/\\303\\"),
+                    proptest::strategy::Just("a/b"),
+                    proptest::strategy::Just("\t"),
+                    proptest::strategy::Just("\n"),
+                ],
+                0..40,
+            ),
+            strip in proptest::option::of(0_usize..4),
+            reverse: bool,
+        ) {
+            for touch in read(&parts.concat(), strip, reverse).unwrap_or_default() {
+                let (Touch::Change(name) | Touch::Make(name) | Touch::Delete(name)) = touch else {
+                    continue;
+                };
+                proptest::prop_assert!(!name.is_empty());
+            }
         }
     }
 }
