@@ -8,7 +8,7 @@ use crate::judge::{Effect, EffectKind, GitClass, Losses};
 use crate::repo::{Dropped, GiveWay, Head, Others, Workspace};
 use crate::shell::programs::git::{Act, GitDeed, Ignored};
 use crate::shell::{Arg, Deed};
-use bstr::{BString, ByteSlice as _};
+use bstr::{BStr, BString, ByteSlice as _};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -140,6 +140,40 @@ fn by_name(around: &Around<'_>, git: &GitDeed, dir: &Path) -> Option<Workspace> 
     (own.root == named.root && own.git_dir == named.git_dir).then_some(named)
 }
 
+/// A ref that is made loses nothing.
+fn made(checked_out: bool) -> Finding {
+    let why = if checked_out {
+        "a branch is made and switched to"
+    } else {
+        "a branch or tag is made"
+    };
+    told(GitClass::Read, why.to_owned())
+}
+
+/// Returns true where git would make a ref of this name: a valid one, and nothing is in its way.
+fn is_free(refs: &[(BString, String)], name: &BString) -> bool {
+    let valid = name
+        .iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"-_./+".contains(byte))
+        && name.split_str("/").all(|part| {
+            !part.is_empty()
+                && !part.starts_with(b".")
+                && !part.ends_with(b".")
+                && !part.ends_with(b".lock")
+        })
+        && !name.contains_str("..")
+        && !name.contains_str("/-");
+    let below = |inner: &BString, outer: &BString| {
+        inner
+            .strip_prefix(outer.as_slice())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+    };
+    valid
+        && !refs
+            .iter()
+            .any(|(known, _)| below(known, name) || below(name, known))
+}
+
 /// The judgement where no repository can be asked: the worst it could plausibly be.
 fn without(act: &Act) -> Finding {
     let why = "what would be lost cannot be told";
@@ -171,6 +205,7 @@ fn without(act: &Act) -> Finding {
             "the branch moves, files keep their content",
         ),
         Act::Switch { .. } => Finding::harmless(GitClass::Read, "local changes are kept"),
+        Act::MakeRef { checked_out, .. } => made(*checked_out),
         Act::Checkout { word } => {
             if looks_like_file(word) {
                 Finding::lossy(GitClass::Discard, why)
@@ -267,6 +302,14 @@ impl Evidence<'_, '_> {
                 remote,
             } => vec![self.drop_branches(names, *force, *remote)],
             Act::MoveRef { name, target } => vec![self.move_ref(name, target.as_ref())],
+            Act::MakeRef {
+                name,
+                target,
+                checked_out,
+            } => {
+                self.make_ref(name, target.as_ref(), *checked_out);
+                vec![made(*checked_out)]
+            }
             Act::DropRefs { names, kind } => vec![self.drop_refs(names, kind)],
             Act::DropStash { which } => vec![self.drop_stash(which.as_ref())],
             Act::ClearStash => vec![self.clear_stash()],
@@ -419,6 +462,18 @@ impl Evidence<'_, '_> {
 
     /// Remembers what this deed leaves checked out for those that follow.
     fn switch(&self) {
+        let goes_on = match &self.git.act {
+            Act::Does { class, .. } => !matches!(class, GitClass::Stage | GitClass::Push),
+            Act::Rewrite { .. } | Act::MoveHead { .. } => true,
+            _ => false,
+        };
+        if goes_on
+            && let Some(branch) = self.around.head().and_then(|head| head.branch)
+            && self.around.moved().contains_key(&branch)
+        {
+            // A branch that this very action made has commits of its own by now.
+            self.around.moves(&branch, None);
+        }
         let (Act::Checkout { word }
         | Act::Switch { target: word }
         | Act::ResetTree {
@@ -745,16 +800,38 @@ impl Evidence<'_, '_> {
         }
     }
 
+    /// Remembers a ref that this deed makes, where it surely does.
+    fn make_ref(&self, name: &Arg, target: Option<&Arg>, checked_out: bool) {
+        let Some(full) = name.literal().map(BStr::to_owned) else {
+            return;
+        };
+        let refs = self.around.graph().refs().unwrap_or_default();
+        let Some(commit) = self.commit(target).filter(|_| is_free(&refs, &full)) else {
+            return;
+        };
+        self.around.moves(&full, Some(commit.clone()));
+        if checked_out {
+            self.around.switch(Some(Head {
+                branch: Some(full),
+                commit: Some(commit),
+            }));
+        }
+    }
+
     /// What is out of reach once refs are gone.
     fn without_refs(&self, names: &[BString], class: GitClass, kind: &str) -> Finding {
         let graph = self.around.graph();
         let Ok(refs) = graph.refs() else {
             return Finding::lossy(class, "the refs cannot be read");
         };
-        let tips: Vec<String> = refs
+        let moved = self.around.moved();
+        let tips: Vec<String> = names
             .iter()
-            .filter(|(name, _)| names.contains(name))
-            .map(|(_, commit)| commit.clone())
+            .filter_map(|name| {
+                let now = refs.iter().find(|(known, _)| known == name);
+                now.map(|(_, commit)| commit.clone())
+                    .or_else(|| moved.get(name).cloned().flatten())
+            })
             .collect();
         if tips.len() < names.len() {
             return Finding::lossy(

@@ -20,7 +20,7 @@ fn weight(deed: &Deed) -> u8 {
             _ => 0,
         },
         DeedKind::Git(git) => match &git.act {
-            Act::Read | Act::Tells { .. } | Act::MoveHead { .. } => 0,
+            Act::Read | Act::Tells { .. } | Act::MakeRef { .. } | Act::MoveHead { .. } => 0,
             Act::Does { class, .. } => match class {
                 GitClass::History | GitClass::Discard | GitClass::Bypass => 3,
                 _ => 1,

@@ -240,3 +240,33 @@ fn what_a_script_moves_holds_nothing_for_what_comes_after() {
         assert!(level <= 1, "{command}: {verdict}");
     }
 }
+
+#[test]
+fn a_ref_that_the_script_makes_holds_what_it_leaves() {
+    let sandbox = repository();
+    sandbox.write("more.txt", "more\n");
+    sandbox.git(["add", "more.txt"]);
+    sandbox.git(["commit", "-qm", "more"]);
+    for command in [
+        "git branch backup && git reset --hard HEAD~1",
+        "git tag before && git reset --keep HEAD~1",
+        "git checkout -b tmp && git checkout main && git branch -D tmp",
+        "git switch -c tmp HEAD~1 && git switch main && git branch -D tmp",
+        "git switch -c tmp && git branch -f main HEAD~1",
+    ] {
+        let (level, verdict) = level(&sandbox, command);
+        assert!(level <= 1, "{command}: {verdict}");
+    }
+    for command in [
+        "git reset --hard HEAD~1 && git branch backup",
+        "git branch backup HEAD~1 && git reset --hard HEAD~1",
+        "git branch main/backup; git reset --hard HEAD~1",
+        "git branch bad..name; git reset --hard HEAD~1",
+        "git branch \"$NAME\"; git reset --hard HEAD~1",
+        "git branch backup && git reset --hard HEAD~1 && git branch -D backup",
+        "git checkout -b tmp && git commit --allow-empty -m x && git checkout main && git branch -D tmp",
+    ] {
+        let (level, verdict) = level(&sandbox, command);
+        assert_eq!(level, 3, "{command}: {verdict}");
+    }
+}

@@ -86,7 +86,7 @@ fn danger(deed: &Deed, known: &Known) -> Option<Danger> {
     match &deed.kind {
         DeedKind::File { op, path } => file(op, path, &deed.command),
         DeedKind::Git(git) => match &git.act {
-            Act::Read => None,
+            Act::Read | Act::MakeRef { .. } | Act::Switch { .. } => None,
             Act::Does { class, why } | Act::Tells { class, why } => match class {
                 GitClass::Read | GitClass::SafetyPoint | GitClass::Stage | GitClass::Commit => None,
                 GitClass::Push | GitClass::History | GitClass::Discard | GitClass::Bypass => {

@@ -680,7 +680,7 @@ fn moved(deed: &mut crate::shell::deed::Deed, place: &str) {
             }
         }
         DeedKind::Git(git) => match &git.act {
-            Act::Read | Act::Tells { .. } => Level::Autonomous,
+            Act::Read | Act::Tells { .. } | Act::MakeRef { .. } => Level::Autonomous,
             Act::Does { class, .. } => match class {
                 crate::judge::GitClass::History
                 | crate::judge::GitClass::Discard

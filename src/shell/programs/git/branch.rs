@@ -67,8 +67,29 @@ impl Git<'_, '_> {
         } else if lists || options.operands.is_empty() {
             self.note(Act::Read);
         } else {
-            self.tells(GitClass::Read, "a branch is made");
+            let target = options.operands.get(1).cloned();
+            self.make_branch(options.operands.first(), target, false);
         }
+    }
+
+    /// Notes that a branch is made.
+    pub(super) fn make_branch(
+        &mut self,
+        name: Option<&Arg>,
+        target: Option<Arg>,
+        checked_out: bool,
+    ) {
+        let Some(name) = name else { return };
+        let mut text = BString::from("refs/heads/");
+        text.extend_from_slice(&name.text);
+        self.note(Act::MakeRef {
+            name: Arg {
+                text,
+                ..name.clone()
+            },
+            target,
+            checked_out,
+        });
     }
 
     pub(super) fn tag(&mut self, args: &[Arg]) {
@@ -113,7 +134,11 @@ impl Git<'_, '_> {
         {
             self.note(Act::Read);
         } else {
-            self.tells(GitClass::Read, "a tag is made");
+            self.note(Act::MakeRef {
+                name: options.operands.first().map(full).unwrap_or_default(),
+                target: options.operands.get(1).cloned(),
+                checked_out: false,
+            });
         }
     }
 

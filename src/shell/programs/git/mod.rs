@@ -118,6 +118,15 @@ pub enum Act {
         /// To what; `None` for `HEAD`, or where it is not said.
         target: Option<Arg>,
     },
+    /// A ref is made where there is none of its name.
+    MakeRef {
+        /// The ref's full name.
+        name: Arg,
+        /// Where it begins; `None` for `HEAD`.
+        target: Option<Arg>,
+        /// It is a branch, and checked out at once.
+        checked_out: bool,
+    },
     /// Refs are deleted.
     DropRefs {
         /// Full names, or tags' under `refs/tags/`.

@@ -26,23 +26,20 @@ impl Git<'_, '_> {
     }
 
     pub(super) fn checkout(&mut self, args: &[Arg]) {
-        let spec = Spec {
-            short: "bBtU",
-            long: &[
-                "orphan",
-                "conflict",
-                "pathspec-from-file",
-                "unified",
-                "inter-hunk-context",
-            ],
-            ..Spec::default()
-        };
-        // `-t` takes its value only in the long form.
-        let spec = Spec {
-            short: "bBU",
-            ..spec
-        };
-        let options = Options::read(args, &spec);
+        let options = Options::read(
+            args,
+            &Spec {
+                short: "bBU",
+                long: &[
+                    "orphan",
+                    "conflict",
+                    "pathspec-from-file",
+                    "unified",
+                    "inter-hunk-context",
+                ],
+                ..Spec::default()
+            },
+        );
         if let Some(name) = options.value(&["B"]).cloned() {
             let target = options.operands.first().cloned();
             self.note(Act::MoveRef { name, target });
@@ -72,6 +69,8 @@ impl Git<'_, '_> {
                     moves_branch: false,
                     careful: false,
                 });
+            } else if let Some(name) = options.value(&["b"]).cloned() {
+                self.make_branch(Some(&name), options.operands.first().cloned(), true);
             } else {
                 self.tells(GitClass::Read, "a branch is made and switched to");
             }
@@ -168,6 +167,8 @@ impl Git<'_, '_> {
                 moves_branch: false,
                 careful: false,
             });
+        } else if let Some(name) = options.value(&["c", "create"]).cloned() {
+            self.make_branch(Some(&name), options.operands.first().cloned(), true);
         } else if let (false, [target]) = (made, options.operands.as_slice()) {
             self.note(Act::Switch {
                 target: target.clone(),
