@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::exit::ExitStatus;
 use crate::repo::Workspace;
+use crate::runs::open::Standing;
 use crate::runs::policy::limits::say;
 use crate::runs::record::{self, Dir, Run, Started};
 use crate::runs::tail;
@@ -10,6 +11,7 @@ use crate::sys::env::Env;
 use crate::sys::{clock, out};
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::time::Duration;
 
 /// Arguments of `holdpoint ps`.
@@ -57,6 +59,9 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
 struct Row {
     /// What people read: the task's state, or `interrupted`.
     state: String,
+    standing: Standing,
+    /// Since it was made.
+    age: Option<Duration>,
     elapsed: Option<Duration>,
     last: String,
     child: Option<i32>,
@@ -70,15 +75,17 @@ impl Row {
             Some(attempt) => record::read(&dir.attempt(attempt.number).join("started.json"))?,
             None => None,
         };
-        let lead_lives = run.lead.is_some_and(crate::runs::tree::Identity::lives);
-        let leash_lives = started
-            .as_ref()
-            .is_some_and(|started| started.leash.lives());
-        let state = match (run.is_over(), lead_lives, leash_lives) {
-            (false, false, true) => format!("{} (wrapper killed)", run.state),
-            (false, false, false) => "interrupted".to_owned(),
-            _ => run.state.word().to_owned(),
+        let standing = Standing::of(&dir, run)?;
+        let state = match standing {
+            Standing::Unled => format!("{} (wrapper killed)", run.state),
+            Standing::Interrupted => "interrupted".to_owned(),
+            Standing::Over | Standing::Led => run.state.word().to_owned(),
         };
+        let age = run
+            .created
+            .parse::<Timestamp>()
+            .ok()
+            .and_then(|since| Duration::try_from(clock::now().duration_since(since)).ok());
         let elapsed = attempt.and_then(|attempt| {
             attempt.end.as_ref().map_or_else(
                 || {
@@ -92,7 +99,9 @@ impl Row {
             .and_then(|attempt| std::fs::read(dir.attempt(attempt.number).join("both")).ok())
             .unwrap_or_default();
         Ok(Self {
+            standing,
             state,
+            age,
             elapsed,
             last: tail::last_line(&bytes, 60),
             child: started
@@ -104,18 +113,22 @@ impl Row {
 
     fn line(&self, run: &Run) -> String {
         let limits = run.last().map(|attempt| attempt.limits);
+        let going_on = self.standing == Standing::Led || self.standing == Standing::Unled;
         let time = match (self.elapsed, limits) {
-            (Some(elapsed), Some(limits)) if !run.is_over() => format!(
+            (Some(elapsed), Some(limits)) if going_on => format!(
                 "{} of {} (at most {})",
                 say(Duration::from_secs(elapsed.as_secs())),
                 say(limits.default),
                 say(limits.max)
             ),
-            (Some(elapsed), _) => say(elapsed),
-            (None, _) => String::new(),
+            (Some(elapsed), _) if run.is_over() => say(elapsed),
+            _ => String::new(),
         };
+        let age = self.age.map_or_else(String::new, |age| {
+            format!("{} ago", say(Duration::from_secs(age.as_secs())))
+        });
         let mut line = format!(
-            "{}  {:<12}  {:<10}  {time}  {}",
+            "{}  {:<12}  {:<10}  {age:<12}  {time}  {}",
             run.id,
             self.state,
             run.options.agent,
@@ -124,6 +137,23 @@ impl Row {
         if !self.last.is_empty() && !run.is_over() {
             line.push_str("\n    ");
             line.push_str(&self.last);
+        }
+        match self.standing {
+            Standing::Interrupted => {
+                let _ = write!(
+                    line,
+                    "\n    nobody waits for it, and what it left is not judged: holdpoint run --resume {}",
+                    run.id
+                );
+            }
+            Standing::Unled => {
+                let _ = write!(
+                    line,
+                    "\n    its wrapper was killed; wait for it: holdpoint run --resume {id}   end it: holdpoint stop {id}",
+                    id = run.id
+                );
+            }
+            Standing::Over | Standing::Led => {}
         }
         line
     }
@@ -136,6 +166,9 @@ impl Row {
             "agent": run.options.agent,
             "task": run.options.task,
             "created": run.created,
+            "age_seconds": self.age.map(|age| age.as_secs()),
+            "resume": matches!(self.standing, Standing::Unled | Standing::Interrupted)
+                .then(|| format!("holdpoint run --resume {}", run.id)),
             "ended": run.ended,
             "status": run.status,
             "attempts": run.attempts.len(),

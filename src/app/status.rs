@@ -9,6 +9,7 @@ use crate::holds::{self, State};
 use crate::prefs;
 use crate::repo::Workspace;
 use crate::repo::hooks::{Mode, Receipt, install, place, transaction};
+use crate::runs::open;
 use crate::sys::env::Env;
 use crate::sys::{files, out};
 use crate::vault;
@@ -36,6 +37,8 @@ struct Status {
     git_hooks: HookStatus,
     tripwire: bool,
     agents: Vec<&'static str>,
+    /// Wrapped runs that are not over.
+    runs: Vec<RunStatus>,
 }
 
 #[derive(Debug, Serialize)]
@@ -62,6 +65,14 @@ struct HoldStatus {
     id: String,
     level: u8,
     summary: String,
+}
+
+#[derive(Debug, Serialize)]
+struct RunStatus {
+    id: String,
+    agent: String,
+    /// What is to be done about it, where something is.
+    warning: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -126,6 +137,14 @@ fn read(env: &Env, workspace: &Workspace) -> Result<Status> {
         }),
         git_hooks: hooks(workspace, receipt.as_ref())?,
         agents: wired(env, workspace),
+        runs: open::runs(workspace)?
+            .into_iter()
+            .map(|(run, standing)| RunStatus {
+                warning: open::warning(&run, standing, &workspace.root),
+                id: run.id,
+                agent: run.options.agent,
+            })
+            .collect(),
     })
 }
 
@@ -215,6 +234,14 @@ fn show(status: &Status) {
             ));
         }
         out::line("  look: holdpoint holds show ID    agree: holdpoint confirm ID");
+    }
+    for run in &status.runs {
+        out::line(format!(
+            "run           {}",
+            run.warning
+                .clone()
+                .unwrap_or_else(|| format!("{} ({}) is going on", run.id, run.agent))
+        ));
     }
     out::line(match status.git_hooks.installed {
         "none" => "git hooks     none: holdpoint init".to_owned(),

@@ -12,7 +12,7 @@ use crate::runs::policy::limits::{self, AgentKind, Limits};
 use crate::runs::policy::outcome::Kind;
 use crate::runs::policy::retry::Waits;
 use crate::runs::record::{self, Dir, Held, Options, Run};
-use crate::runs::{leash, leashed, report, sandbox, stage};
+use crate::runs::{leash, leashed, open, report, sandbox, stage};
 use crate::sys::env::Env;
 use crate::sys::{actor, files, out};
 use bstr::BString;
@@ -312,6 +312,11 @@ fn fresh(env: &Env, workspace: &Workspace, cli: &Cli, agreed: TaskContext) -> Re
         risk: cli.risk.unwrap_or(agreed.risk),
     };
     let run = drive::new_run(options, env.cwd().to_path_buf(), context);
+    for (other, standing) in open::runs(workspace)? {
+        if let Some(warning) = open::warning(&other, standing, &workspace.root) {
+            out::note(format!("holdpoint: {warning}"));
+        }
+    }
     let dir = Dir::of(workspace, &run.id);
     files::make_private_dir(dir.path())?;
     Ok((run, dir))

@@ -21,6 +21,7 @@ pub mod leash;
 pub mod leashed;
 pub mod left;
 pub mod notes;
+pub mod open;
 pub mod policy;
 pub mod record;
 pub mod report;

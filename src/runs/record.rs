@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! runs/RUN/run.json       the snapshot; written by whoever leads the run
+//! runs.open/RUN         a mark, until the run is over
 //! runs/RUN/lead.lock      held by whoever leads it
 //! runs/RUN/control.json   what a person asked for: stop, more time
 //! runs/RUN/N/spec.json    what attempt N starts
@@ -11,6 +12,7 @@
 //! runs/RUN/N/{head,out,err,both}  the ends of its output
 //! ```
 
+use super::open;
 use super::policy::limits::Limits;
 use super::policy::outcome::{Exit, Outcome};
 use super::policy::task::{Event, State, next};
@@ -366,6 +368,7 @@ impl Dir {
     fn snapshot(&self, run: &Run, durability: Durability) -> Result<()> {
         failpoint::reach();
         put(&self.path.join("run.json"), run, durability)?;
+        open::note(self, run);
         failpoint::reach();
         Ok(())
     }

@@ -63,7 +63,10 @@ pub fn words(run: &Run, finished: &Finished, dir: &Dir) -> String {
     }
     let settled = &finished.settled;
     if !settled.kept.is_empty() {
-        let _ = writeln!(text, "  {} changed files are kept", settled.kept.len());
+        let _ = match settled.kept.len() {
+            1 => writeln!(text, "  1 changed file is kept"),
+            many => writeln!(text, "  {many} changed files are kept"),
+        };
     }
     for note in &settled.notes {
         let _ = writeln!(text, "  {note}");

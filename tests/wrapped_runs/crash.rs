@@ -1,6 +1,6 @@
 //! What a killed run left going on is found and waited for.
 
-use super::{lives, pids, run_dir, until, wrapper};
+use super::{lives, pids, run, run_dir, until, wrapper};
 use crate::support::Sandbox;
 use serde_json::Value;
 use std::fs;
@@ -48,6 +48,13 @@ fn a_resumed_run_waits_for_the_command_that_lives() {
     assert!(lives(pids(&sandbox, "pids")[0]));
     let ps = sandbox.holdpoint(["ps"]).exits(0);
     assert!(ps.out.contains("wrapper killed"), "{}", ps.out);
+    assert!(ps.out.contains(&format!("--resume {id}")), "{}", ps.out);
+    let next = run(&sandbox, ["-q", "--", "true"]).exits(0);
+    assert!(
+        next.err.contains(&format!("holdpoint stop {id}")),
+        "{}",
+        next.err
+    );
     let resumed = wrapper(&sandbox)
         .args(["-q", "--resume", &id])
         .stdout(Stdio::null())
@@ -92,6 +99,11 @@ fn an_orphan_of_two_killed_processes_is_found_and_waited_for() {
         .as_str()
         .unwrap()
         .to_owned();
+    // Whatever is typed next says that nobody waits for it.
+    for listed in [sandbox.holdpoint(["ps"]), sandbox.holdpoint(["status"])] {
+        let said = listed.exits(0).out;
+        assert!(said.contains(&format!("--resume {id}")), "{said}");
+    }
     let resumed = wrapper(&sandbox)
         .args(["-q", "--resume", &id])
         .stdout(Stdio::null())
@@ -100,6 +112,8 @@ fn an_orphan_of_two_killed_processes_is_found_and_waited_for() {
         .unwrap();
     fs::write(sandbox.path("go"), "").unwrap();
     let output = resumed.wait_with_output().unwrap();
+    let after = sandbox.holdpoint(["status"]).exits(0);
+    assert!(!after.out.contains(&id), "{}", after.out);
     // How it ended was seen by nobody: a person has to look.
     assert_eq!(output.status.code(), Some(3));
     assert!(!lives(pid));

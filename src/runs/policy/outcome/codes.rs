@@ -5,10 +5,13 @@ use super::{Basis, Kind, Outcome};
 /// Returns what the most telling code in a text means.
 pub(super) fn read(text: &str) -> Option<Outcome> {
     let lower = text.to_ascii_lowercase();
-    compiler(&lower)
-        .or_else(|| curl(&lower))
-        .or_else(|| named(text))
-        .or_else(|| status_line(&lower))
+    named(text).or_else(|| status_line(&lower))
+}
+
+/// Returns what a compiler's code or a transfer's exit code in a text means.
+pub(super) fn compiler_or_transfer(text: &str) -> Option<Outcome> {
+    let lower = text.to_ascii_lowercase();
+    compiler(&lower).or_else(|| curl(&lower))
 }
 
 /// What an HTTP status says.
@@ -267,6 +270,8 @@ const TOKENS: &[(Kind, &[&str])] = &[
             "EUNSUPPORTEDPROTOCOL",
             "ERR_PNPM_OUTDATED_LOCKFILE",
             "ENOTCACHED",
+            "ENOSPC",
+            "EDQUOT",
         ],
     ),
     (
@@ -347,7 +352,6 @@ const TOKENS: &[(Kind, &[&str])] = &[
             "EISDIR",
             "EEXIST",
             "ENOTEMPTY",
-            "ENOSPC",
             "ENAMETOOLONG",
             "ELOOP",
             "EXDEV",
@@ -485,8 +489,10 @@ fn typescript(code: u16, rest: &str) -> Kind {
         2688 | 2580 | 2581 | 2582 | 2583 | 2584 | 2591 | 2592 | 2593 => Kind::Dependency,
         2304 | 2503 | 2552 | 2339 | 2551 | 2662 | 2663 | 18004 | 2694 | 2749 | 2693 => Kind::Name,
         6053 | 5058 | 5083 => Kind::Path,
-        1000..=1999 | 8000..=8999 | 17000..=17018 => Kind::Syntax,
-        5000..=6999 | 18000..=18003 => Kind::Config,
+        1000..=1999 | 8000..=8999 | 17000..=17003 | 17005..=17018 => Kind::Syntax,
+        // Unused names, unreachable code: the sixes are mostly messages.
+        6133 | 6138 | 6192 | 6196 | 6198 | 6199 | 6205 => Kind::Type,
+        17004 | 6142 | 5000..=6999 | 18000..=18003 => Kind::Config,
         _ => Kind::Type,
     }
 }
@@ -574,6 +580,8 @@ fn status_line(lower: &str) -> Option<Outcome> {
                         | "request"
                         | "overloaded"
                         | "error"
+                        | "client"
+                        | "server"
                 ) || (word == "404" && *after == "not")
             });
             if (led || phrased)

@@ -6,6 +6,14 @@
 //! specific first), and the exit status alone last.
 
 mod codes;
+mod diagnostics;
+mod errno;
+mod exceptions;
+mod identifiers;
+mod missing;
+mod runners;
+mod sentences;
+mod sql;
 mod structured;
 mod words;
 
@@ -331,10 +339,22 @@ pub fn classify(ending: &Ending<'_>) -> Option<Outcome> {
     let said = structured::read(&stdout)
         .or_else(|| structured::read(&stderr))
         .or_else(|| by_text(&stderr, &stdout));
-    Some(said.unwrap_or_else(|| by_exit(ending.exit)))
+    // git leaves with 128 or 129 when it refuses: nothing is gained by asking again.
+    let refusal = || {
+        let line = stderr.lines().find(|line| line.starts_with("fatal: "))?;
+        matches!(ending.exit, Exit::Code(128 | 129))
+            .then(|| Outcome::new(Kind::InvalidRequest, Basis::Words, line))
+    };
+    Some(
+        said.or_else(refusal)
+            .unwrap_or_else(|| by_exit(ending.exit)),
+    )
 }
 
 /// Reads the end of both streams as text: the last lines of either first, then all of either.
+///
+/// What has a grammar is read before mere words: compilers' codes, runners'
+/// summaries, exceptions nobody caught, names of errors, places in files.
 fn by_text(stderr: &str, stdout: &str) -> Option<Outcome> {
     let tail = |text: &str| -> String {
         let lines: Vec<&str> = text.lines().collect();
@@ -343,14 +363,27 @@ fn by_text(stderr: &str, stdout: &str) -> Option<Outcome> {
     let near = format!("{}\n{}", tail(stdout), tail(stderr));
     let all = format!("{stdout}\n{stderr}");
     if words::is_broken(&all) {
-        return codes::read(&all)
+        return codes::compiler_or_transfer(&all)
             .or_else(|| words::read_broken(&near))
             .or_else(|| words::read_broken(&all))
+            .or_else(|| codes::read(&all))
             .or_else(|| words::read(&all));
     }
-    [near, all]
-        .iter()
-        .find_map(|text| codes::read(text).or_else(|| words::read(text)))
+    codes::compiler_or_transfer(&all)
+        .or_else(|| runners::read(&all))
+        .or_else(|| sql::read(&all))
+        .or_else(|| exceptions::read(&all))
+        .or_else(|| {
+            [near.as_str(), all.as_str()].iter().find_map(|text| {
+                codes::read(text)
+                    .or_else(|| identifiers::read(text))
+                    .or_else(|| diagnostics::read(text))
+                    .or_else(|| errno::read_certain(text))
+                    .or_else(|| words::read(text))
+                    .or_else(|| errno::read(text))
+                    .or_else(|| sentences::read_vague(text))
+            })
+        })
 }
 
 /// What a status alone says, by the shell's and the C library's conventions.
@@ -361,14 +394,39 @@ fn by_exit(exit: Exit) -> Outcome {
         Exit::Code(124) => (Kind::NetworkTimeout, "status 124: timed out".to_owned()),
         Exit::Code(130) | Exit::Signal(2) => (Kind::Cancelled, "interrupted".to_owned()),
         Exit::Code(143) | Exit::Signal(1 | 15) => (Kind::Cancelled, "terminated".to_owned()),
-        Exit::Code(139) | Exit::Signal(11 | 6 | 8 | 4 | 7) => {
+        // A limit on the size of files, or of processor time.
+        Exit::Code(152 | 153) | Exit::Signal(24 | 25) => {
+            (Kind::Config, "a limit of the system was reached".to_owned())
+        }
+        Exit::Code(137) | Exit::Signal(9) => (
+            Kind::Unknown,
+            "killed, perhaps for want of memory".to_owned(),
+        ),
+        Exit::Code(132 | 134 | 135 | 136 | 139) | Exit::Signal(11 | 6 | 8 | 4 | 7) => {
             (Kind::Logic, "the program crashed".to_owned())
         }
-        Exit::Code(code) => (Kind::Unknown, format!("status {code}")),
+        Exit::Code(code) => by_sysexits(code),
         Exit::Signal(signal) => (Kind::Unknown, format!("signal {signal}")),
         Exit::Lost => (Kind::Unknown, "the status is lost".to_owned()),
     };
     Outcome::new(kind, Basis::Exit, evidence)
+}
+
+/// What a status means where a program keeps to `sysexits.h`.
+fn by_sysexits(code: i32) -> (Kind, String) {
+    let (kind, name) = match code {
+        64 => (Kind::InvalidRequest, " (EX_USAGE)"),
+        65 => (Kind::InvalidRequest, " (EX_DATAERR)"),
+        66 => (Kind::Path, " (EX_NOINPUT)"),
+        68 => (Kind::Unavailable, " (EX_NOHOST)"),
+        69 => (Kind::Unavailable, " (EX_UNAVAILABLE)"),
+        73 => (Kind::Path, " (EX_CANTCREAT)"),
+        75 => (Kind::Busy, " (EX_TEMPFAIL)"),
+        77 => (Kind::Permission, " (EX_NOPERM)"),
+        78 => (Kind::Config, " (EX_CONFIG)"),
+        _ => (Kind::Unknown, ""),
+    };
+    (kind, format!("status {code}{name}"))
 }
 
 /// The end of a stream as text, without terminal control sequences.

@@ -1,6 +1,6 @@
 //! Error objects in JSON: agents' event streams, API replies, compilers' and runners' messages.
 
-use super::{Basis, Kind, Outcome, codes, words};
+use super::{Basis, Kind, Outcome, codes, identifiers, words};
 use serde_json::Value;
 
 /// How many places are tried at which a JSON object might start.
@@ -111,8 +111,25 @@ fn is_error(object: &Value) -> bool {
         .or_else(|| map.get("numFailedTestSuites"))
         .and_then(Value::as_u64)
         .is_some_and(|count| count > 0);
+    // An API's refusal without an envelope: a message, and a code or status beside it.
+    let refused = map
+        .get("message")
+        .or_else(|| map.get("title"))
+        .is_some_and(Value::is_string)
+        && (map.contains_key("documentation_url")
+            || ["status", "statusCode", "status_code", "code"]
+                .iter()
+                .filter_map(|key| map.get(*key))
+                .any(|value| {
+                    value
+                        .as_u64()
+                        .or_else(|| value.as_str()?.parse().ok())
+                        .is_some_and(|status| (400..600).contains(&status))
+                }));
     has_error
         || counted
+        || refused
+        || map.contains_key("__type")
         || map.get("is_error").and_then(Value::as_bool) == Some(true)
         || kind.contains("error")
         || kind.ends_with("failed")
@@ -156,6 +173,19 @@ const CODED: &[&str] = &[
     "reason",
     "codexerrorinfo",
     "codex_error_info",
+    "__type",
+];
+
+/// Keys whose values are names of errors, and not of whatever else an object is about.
+const NAMES: &[&str] = &[
+    "code",
+    "errortype",
+    "error_type",
+    "errorcode",
+    "error_code",
+    "error",
+    "reason",
+    "__type",
 ];
 
 /// Keys whose values are prose.
@@ -231,7 +261,11 @@ fn kind_of_field(key: &str, value: &str) -> Option<Kind> {
             _ => codes::http(number),
         };
     }
-    codes::token(value)
+    codes::token(value).or_else(|| {
+        let named =
+            NAMES.contains(&key) || value.ends_with("Error") || value.ends_with("Exception");
+        named.then(|| identifiers::kind(value)).flatten()
+    })
 }
 
 /// Gemini CLI's fatal error codes (its `errors.ts`).

@@ -98,6 +98,8 @@ struct Sample {
     stdout: String,
     stderr: String,
     kind: Kind,
+    #[serde(skip)]
+    file: String,
 }
 
 /// The corpus, in two halves: the words were written against one, and are measured on the other.
@@ -114,7 +116,8 @@ fn corpus() -> (Vec<Sample>, Vec<Sample>) {
         }
         let text = std::fs::read_to_string(&path).expect("it is text");
         for line in text.lines() {
-            let sample: Sample = serde_json::from_str(line).expect("a sample");
+            let mut sample: Sample = serde_json::from_str(line).expect("a sample");
+            sample.file = path.display().to_string();
             samples.push(sample);
         }
     }
@@ -135,13 +138,16 @@ fn exit(sample: &Sample) -> Exit {
     }
 }
 
-fn said(sample: &Sample) -> Kind {
+fn classed(sample: &Sample) -> Option<Outcome> {
     classify(&Ending {
         exit: exit(sample),
         stdout: sample.stdout.as_bytes(),
         stderr: sample.stderr.as_bytes(),
     })
-    .map_or(Kind::Unknown, |outcome| outcome.kind)
+}
+
+fn said(sample: &Sample) -> Kind {
+    classed(sample).map_or(Kind::Unknown, |outcome| outcome.kind)
 }
 
 /// How many of a half are classed rightly, by kind and by family.
@@ -193,11 +199,7 @@ fn what_is_never_to_be_retried_is_not_taken_for_transient() {
 fn precision_and_recall() {
     let (known, held_out) = corpus();
     for sample in &known {
-        let outcome = classify(&Ending {
-            exit: exit(sample),
-            stdout: sample.stdout.as_bytes(),
-            stderr: sample.stderr.as_bytes(),
-        });
+        let outcome = classed(sample);
         let kind = outcome.as_ref().map_or(Kind::Unknown, |o| o.kind);
         if kind != sample.kind {
             println!("{}: {kind} not {} by {outcome:?}", sample.id, sample.kind);
@@ -224,24 +226,27 @@ fn precision_and_recall() {
 }
 
 #[test]
-#[ignore = "prints how the written samples are classed"]
+#[ignore = "prints how each file of the corpus is classed"]
 #[expect(clippy::print_stdout, reason = "the table is what it is run for")]
-fn written_samples() {
+fn by_file() {
     let (known, held_out) = corpus();
-    let written: Vec<Sample> = known
-        .into_iter()
-        .chain(held_out)
-        .filter(|sample| sample.id.starts_with("written/"))
-        .collect();
-    let (kinds, families) = right(&written);
-    println!(
-        "{} samples, {kinds} kinds, {families} families",
-        written.len()
-    );
-    for sample in &written {
-        let kind = said(sample);
-        if kind != sample.kind {
-            println!("{}: {kind}, labelled {}", sample.id, sample.kind);
+    let mut files = std::collections::BTreeMap::<String, Vec<Sample>>::new();
+    for sample in known.into_iter().chain(held_out) {
+        files.entry(sample.file.clone()).or_default().push(sample);
+    }
+    for (file, samples) in files {
+        let (kinds, families) = right(&samples);
+        println!(
+            "{file}: {} samples, {kinds} kinds, {families} families",
+            samples.len()
+        );
+        for sample in samples.iter().filter(|sample| said(sample) != sample.kind) {
+            println!(
+                "  {}: {:?}, labelled {}",
+                sample.id,
+                classed(sample),
+                sample.kind
+            );
         }
     }
 }

@@ -5,16 +5,25 @@
 //! it stands: the caller has already cut the text to its end.
 
 use super::codes::quoted_relative;
-use super::{Basis, Kind, Outcome};
+use super::{Basis, Kind, Outcome, missing, sentences};
 
 /// Returns what the most specific words in a text mean.
 pub(super) fn read(text: &str) -> Option<Outcome> {
-    table(text, false)
+    // What a few words say for certain, then sentences, then all the other words.
+    let certain = WORDS
+        .iter()
+        .position(|(_, needles)| needles.contains(&"model not found"))
+        .unwrap_or_default();
+    let (certain, rest) = WORDS.split_at(certain);
+    among(certain, text, false)
+        .or_else(|| sentences::read(text))
+        .or_else(|| missing::read(text))
+        .or_else(|| among(rest, text, false))
 }
 
 /// The same, where the tests were not even started: what kept them from it is what went wrong.
 pub(super) fn read_broken(text: &str) -> Option<Outcome> {
-    table(text, true)
+    among(WORDS, text, true)
 }
 
 /// Returns true where a test runner says that it could not build or load the tests.
@@ -25,14 +34,15 @@ pub(super) fn is_broken(text: &str) -> bool {
         "test suite failed to run",
         "error collecting",
         "during collection",
+        "failed suites ",
     ]
     .iter()
     .any(|mark| lower.contains(mark))
 }
 
-fn table(text: &str, broken: bool) -> Option<Outcome> {
+fn among(table: &[(Kind, &[&str])], text: &str, broken: bool) -> Option<Outcome> {
     let lower = text.to_lowercase();
-    for (kind, needles) in WORDS {
+    for (kind, needles) in table {
         if broken && *kind == Kind::TestFailure {
             continue;
         }
@@ -40,7 +50,7 @@ fn table(text: &str, broken: bool) -> Option<Outcome> {
             if let Some(at) = find(&lower, needle) {
                 let said = needle.trim_matches('|');
                 let kind = match kind {
-                    Kind::Import | Kind::Dependency if said.starts_with("cannot find module") => {
+                    Kind::Import | Kind::Dependency if ABOUT_MODULES.contains(&said) => {
                         module_kind(&lower, at)
                     }
                     kind => *kind,
@@ -52,13 +62,26 @@ fn table(text: &str, broken: bool) -> Option<Outcome> {
     None
 }
 
+/// Words that a module's name follows.
+const ABOUT_MODULES: &[&str] = &[
+    "cannot find module",
+    "failed to load url",
+    "failed to resolve import",
+    "could not resolve import",
+    "unable to resolve module",
+];
+
 /// A module named by a path belongs to the code; one named by a bare name has to be installed.
 fn module_kind(lower: &str, at: usize) -> Kind {
     let line = lower
         .get(at..)
         .and_then(|rest| rest.lines().next())
         .unwrap_or_default();
-    if quoted_relative(line) {
+    let bare = ABOUT_MODULES
+        .iter()
+        .find_map(|words| line.strip_prefix(words))
+        .is_some_and(|name| name.trim_start().starts_with(['.', '/']));
+    if bare || quoted_relative(line) {
         Kind::Import
     } else {
         Kind::Dependency
@@ -81,14 +104,21 @@ fn find(text: &str, needle: &str) -> Option<usize> {
 
 /// The table.
 const WORDS: &[(Kind, &[&str])] = &[
+    (
+        Kind::Unknown,
+        &[
+            "out of memory",
+            "cannot allocate memory",
+            "oom-kill",
+            "oomkilled",
+        ],
+    ),
     // What a whole line of a tool says, before any single word in it is believed.
     (
         Kind::TestFailure,
         &[
             "there are test failures",
             "build failure\n[error] tests run: ",
-            "test files  1 failed",
-            " examples, 1 failure",
         ],
     ),
     (
@@ -97,6 +127,11 @@ const WORDS: &[(Kind, &[&str])] = &[
             "error acquiring the state lock",
             "port is already allocated",
             "in use by another process",
+            "being used by another",
+            "already used by",
+            "already running",
+            "another instance",
+            "another process is",
             "waiting to lock",
         ],
     ),
@@ -122,6 +157,10 @@ const WORDS: &[(Kind, &[&str])] = &[
             "no space left on device",
             "disk quota exceeded",
             "err_pnpm_outdated_lockfile",
+            "toml parse error",
+            "failed to load configuration",
+            "failed to load config",
+            "invalid configuration",
         ],
     ),
     (
@@ -432,7 +471,11 @@ const WORDS: &[(Kind, &[&str])] = &[
     ),
     (
         Kind::Import,
-        &["does not provide an export named", "named export '"],
+        &[
+            "does not provide an export named",
+            "named export '",
+            "import file mismatch",
+        ],
     ),
     // What a service answers with 404 is not a broken path here.
     (
@@ -581,6 +624,7 @@ const WORDS: &[(Kind, &[&str])] = &[
             "error: unknown start of token",
             "unexpected token",
             "unexpected end of",
+            "unexpected newline",
             "unexpected eof while",
             "missing `",
             "expected `;`",
@@ -607,6 +651,10 @@ const WORDS: &[(Kind, &[&str])] = &[
         &[
             "cannot find module",
             "cannot import name",
+            "failed to load url",
+            "failed to resolve import",
+            "could not resolve import",
+            "unable to resolve module",
             "circular import",
             "partially initialized module",
             "unresolved import",
@@ -627,6 +675,7 @@ const WORDS: &[(Kind, &[&str])] = &[
         Kind::Dependency,
         &[
             "modulenotfounderror",
+            "in @inc (",
             "no module named",
             "no required module provides package",
             "missing go.sum entry",
@@ -691,13 +740,10 @@ const WORDS: &[(Kind, &[&str])] = &[
             "failures:\n",
             "tests failed",
             "test failed",
-            "test suites: ",
             "tests:  ",
-            "tests: ",
             "--- fail:",
             "fail\t",
             "\nfail\n",
-            "fail:",
             "failed (failures=",
             "failed (errors=",
             "failing tests",
@@ -712,9 +758,6 @@ const WORDS: &[(Kind, &[&str])] = &[
             "snapshot obsolete",
             "snapshots failed",
             "panic: test timed out",
-            "failed in ",
-            "error in ",
-            "errors in ",
         ],
     ),
     (
@@ -743,6 +786,9 @@ const WORDS: &[(Kind, &[&str])] = &[
             "undefined symbol",
             "undefined variable",
             "undefined function",
+            "undefined subroutine",
+            "can't locate object method",
+            "undefined method",
             "unbound variable",
         ],
     ),
@@ -774,6 +820,8 @@ const WORDS: &[(Kind, &[&str])] = &[
             "redeclared in this block",
             "wrong argument count",
             "unsupported operand type",
+            "cannot index ",
+            "cannot iterate over",
         ],
     ),
     (
@@ -982,6 +1030,8 @@ const WORDS: &[(Kind, &[&str])] = &[
             "profile `",
             "current package believes",
             "unknown config",
+            "configuration option",
+            "cyclic package dependency",
             "no such file or directory: 'conftest",
             "invalid value for",
             "duplicate package",
@@ -1119,6 +1169,7 @@ const WORDS: &[(Kind, &[&str])] = &[
             "not a directory",
             "notadirectoryerror",
             "is a directory",
+            "omitting directory",
             "isadirectoryerror",
             "not a git repository",
             "did not match any file",
@@ -1218,13 +1269,15 @@ const WORDS: &[(Kind, &[&str])] = &[
             "notimplementederror",
             "eoferror",
             "arithmetic overflow",
-            "heap out of memory",
             "double free",
-            "process exited with",
             "lookuperror",
             "patch does not apply",
             "patch failed",
-            "exit status",
+            "readonly variable",
+            "code style issues",
+            "would reformat",
+            "would be reformatted",
+            "diff in /",
         ],
     ),
     (
