@@ -203,6 +203,26 @@ pub fn remove_empty_dir(root: &Path, path: &BStr) {
     }
 }
 
+/// Removes a directory below `root` and the directories in it, as far as they hold no file.
+pub fn remove_empty_dirs(root: &Path, path: &BStr) {
+    let dir = root.join(path.to_path_lossy());
+    let is_dir = dir.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+    let Ok(entries) = is_dir.then(|| std::fs::read_dir(&dir)).transpose() else {
+        return;
+    };
+    for entry in entries.into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let mut below = path.to_owned();
+            below.push(b'/');
+            below.extend_from_slice(entry.file_name().as_bytes());
+            remove_empty_dirs(root, below.as_bstr());
+        }
+    }
+    if is_dir {
+        remove_empty_dir(root, path);
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Parents {
     AsTheyAre,

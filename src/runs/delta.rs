@@ -270,6 +270,10 @@ impl Payload {
             let tag = self.tag(kept);
             // A link may stand in the way of the directory; then nothing of ours is in it.
             let _ = beneath::clear(self.root(workspace), kept.path.as_bstr(), &tag);
+            if !kept.mode_before.is_empty() {
+                // Where the run made a directory of a file, only its own files were in it.
+                beneath::remove_empty_dirs(self.root(workspace), kept.path.as_bstr());
+            }
             let now = beneath::read(self.root(workspace), kept.path.as_bstr());
             let before = self.side(kept, Side::Before)?;
             match now {

@@ -43,6 +43,38 @@ pub fn note(workspace: &Workspace, dir: &Path) -> Result<()> {
     super::record::write(&dir.join("git.json"), &seen)
 }
 
+/// Operations of git's that wait to be finished, each as a sentence.
+#[must_use]
+pub fn under_way(workspace: &Workspace) -> Vec<String> {
+    let Some(git_dir) = &workspace.git_dir else {
+        return Vec::new();
+    };
+    let locks = ["index.lock", "HEAD.lock", "config.lock", "packed-refs.lock"]
+        .into_iter()
+        .map(|name| git_dir.join(name))
+        .filter(|path| path.symlink_metadata().is_ok())
+        .map(|path| {
+            format!(
+                "git's lock {path} was left behind: while it is there, git refuses to work; where no git runs any more: rm {path}",
+                path = path.display()
+            )
+        });
+    [
+        ("rebase-merge", "rebase"),
+        ("rebase-apply", "rebase"),
+        ("MERGE_HEAD", "merge"),
+        ("CHERRY_PICK_HEAD", "cherry-pick"),
+        ("REVERT_HEAD", "revert"),
+    ]
+    .into_iter()
+    .filter(|(file, _)| git_dir.join(file).symlink_metadata().is_ok())
+    .map(|(_, name)| {
+        format!("a {name} is not finished; go on: git {name} --continue   give it up: git {name} --abort")
+    })
+    .chain(locks)
+    .collect()
+}
+
 /// The files below a git directory that decide what git runs.
 fn guarded(common: &Path) -> Result<BTreeSet<BString>> {
     let mut paths = BTreeSet::new();

@@ -278,7 +278,11 @@ fn split(changes: Vec<PathChange>, findings: &[Finding]) -> (Vec<PathChange>, Ve
             .collect();
         let more: Vec<BString> = changes
             .iter()
-            .filter(|change| !held.contains(&change.path) && places.contains(&change.path))
+            .filter(|change| !held.contains(&change.path))
+            .filter(|change| {
+                places.contains(&change.path)
+                    || above(&change.path).any(|dir| held.contains(dir.as_bstr()))
+            })
             .map(|change| change.path.clone())
             .collect();
         if more.is_empty() {
@@ -350,6 +354,8 @@ mod tests {
             (&[(rule, Level::MustAsk, "a")], &["a"]),
             (&[(rule, Level::MustAsk, "d/x/y")], &["d", "d/x/y"]),
             (&[(rule, Level::Confirm, "z")], &["z", "q"]),
+            // A file that became a directory: what is in it has to make room.
+            (&[(rule, Level::Confirm, "d")], &["d", "d/x/y"]),
             (
                 &[(rule, Level::Confirm, "elsewhere")],
                 &["a", "d", "d/x/y", "z", "q"],

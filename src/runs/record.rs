@@ -183,6 +183,9 @@ pub struct Run {
     pub refs: BTreeMap<String, String>,
     /// The holds that keep what was put back.
     pub holds: Vec<String>,
+    /// What it deleted so that everything was put back, in words.
+    #[serde(default)]
+    pub rebuilt: Vec<String>,
     /// The workspace delta was judged.
     pub judged: bool,
     /// Who leads it.

@@ -6,6 +6,7 @@ mod crash;
 mod delta;
 mod ending;
 mod going_on;
+mod hostile;
 mod kills;
 mod outcome;
 mod refs;

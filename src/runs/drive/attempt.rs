@@ -1,6 +1,6 @@
 //! One attempt: started once, waited for whoever started it, never run twice.
 
-use super::{Scene, gate, guard};
+use super::{Scene, gate, guard, razed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::runs::leashed::{self, Company, Found, Leashed, Voice};
 use crate::runs::policy::limits::Limits;
@@ -39,6 +39,7 @@ pub(super) fn make(scene: &Scene<'_>, run: &mut Run) -> Result<()> {
     } else {
         start_and_wait(scene, run, None)?;
     }
+    razed::rebuild(scene, run)?;
     note_session(scene, run);
     let end = run
         .last()
@@ -73,6 +74,7 @@ pub(super) fn check(scene: &Scene<'_>, run: &mut Run, purpose: Purpose, text: &s
         None
     };
     start_and_wait(scene, run, spec)?;
+    razed::rebuild(scene, run)?;
     run.last()
         .and_then(|attempt| attempt.end.clone())
         .ok_or_else(|| Error::new(ErrorKind::Internal, "a check ended without an end"))
@@ -136,6 +138,12 @@ fn spec(
     } else {
         None
     };
+    let title = if work {
+        run.title()
+    } else {
+        let words: Vec<String> = argv.iter().skip(2).map(ToString::to_string).collect();
+        format!("the check `{}`", words.join(" "))
+    };
     Ok(Spec {
         version: VERSION,
         run: run.id.clone(),
@@ -147,7 +155,7 @@ fn spec(
         cwd: run.cwd.clone(),
         agent: run.options.agent.clone(),
         vars: Vec::new(),
-        title: run.title().chars().take(60).collect(),
+        title: title.chars().take(60).collect(),
         limits: attempt.limits,
         pty,
         no_input: !work || (is_terminal && !pty),

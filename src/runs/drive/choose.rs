@@ -3,6 +3,7 @@
 use super::{Scene, guard, verify};
 use crate::error::Result;
 use crate::judge::RuleId;
+use crate::runs::gate;
 use crate::runs::policy::confidence::{self, Advice, ErrorNow, Passing, Progress};
 use crate::runs::policy::degrade::{self, Degradation};
 use crate::runs::policy::limits;
@@ -12,6 +13,7 @@ use crate::runs::policy::task::Event;
 use crate::runs::record::{Cause, Purpose, Run};
 use crate::runs::signals;
 use crate::sys::{clock, out};
+use bstr::ByteSlice as _;
 use std::time::Duration;
 
 /// Finds out what went wrong.
@@ -322,10 +324,14 @@ fn degrade_to_next(scene: &Scene<'_>, run: &mut Run) -> Result<bool> {
     match &degradation {
         Degradation::Planned { level } => {
             let index = usize::try_from(*level - 1).unwrap_or(usize::MAX);
-            let to = fallbacks
-                .get(index)
-                .map(|words| super::agent_of(words))
-                .unwrap_or_default();
+            let words = fallbacks.get(index).cloned().unwrap_or_default();
+            let to = super::agent_of(&words);
+            let program = words.first().cloned().unwrap_or_default();
+            if let Err(error) = gate::find(scene.env, program.as_bstr(), &run.cwd) {
+                out::note(format!("holdpoint: {to} cannot take over: {error}"));
+                run.fallen_back = *level;
+                return degrade_to_next(scene, run);
+            }
             let impact = degrade::chain(&agent, front_end)
                 .into_iter()
                 .nth(index)

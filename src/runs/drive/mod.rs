@@ -6,6 +6,7 @@
 mod attempt;
 mod choose;
 mod guard;
+mod razed;
 mod renew;
 mod settle;
 mod settle_git;
@@ -152,6 +153,7 @@ pub fn new_run(options: Options, cwd: PathBuf, context: TaskContext) -> Run {
         point: None,
         refs: BTreeMap::new(),
         holds: Vec::new(),
+        rebuilt: Vec::new(),
         judged: false,
         lead: Identity::own(),
         status: None,
@@ -194,6 +196,11 @@ pub fn lead(scene: &Scene<'_>, run: &mut Run) -> Result<Finished> {
 fn begin(scene: &Scene<'_>, run: &mut Run) -> Result<()> {
     // A shut gate is to be told before anything is saved or written.
     gate(scene, run, 1)?;
+    for words in &run.options.fallbacks {
+        let name = words.first().cloned().unwrap_or_default();
+        super::gate::find(scene.env, name.as_ref(), &run.cwd)
+            .map_err(|error| error.hint("it is named by --fallback, and could not take over"))?;
+    }
     super::gitside::note(scene.workspace, &noted(scene))?;
     run.point = guard::point(scene, run, "before a wrapped run")?;
     run.refs = guard::refs(scene)?;

@@ -25,6 +25,8 @@ pub struct Settled {
     pub notes: Vec<String>,
     /// How big the change was.
     pub complexity: Complexity,
+    /// What decides which programs git runs was changed: its hooks may have been silent.
+    pub git_touched: bool,
 }
 
 /// Judges what the run left behind, once.
@@ -34,6 +36,7 @@ pub(super) fn settle(scene: &Scene<'_>, run: &mut Run) -> Result<Settled> {
         held: Vec::new(),
         notes: Vec::new(),
         complexity: Complexity::Simple,
+        git_touched: false,
     };
     settled.notes.extend(
         scene
@@ -42,6 +45,12 @@ pub(super) fn settle(scene: &Scene<'_>, run: &mut Run) -> Result<Settled> {
             .into_iter()
             .map(|notice| format!("the agent was told: {notice}")),
     );
+    for what in &run.rebuilt {
+        settled
+            .held
+            .push(scene.workspace.root.display().to_string().into());
+        settled.notes.push(what.clone());
+    }
     // What the first life of a resumed run has put into a hold is put back first.
     finish_put_back(scene, run, &mut settled)?;
     let Some(id) = run.point.clone() else {
@@ -83,6 +92,7 @@ pub(super) fn settle(scene: &Scene<'_>, run: &mut Run) -> Result<Settled> {
     settle_git::files(scene, run, &point, &mut settled)?;
     settle_git::stashes(scene, run, &mut settled)?;
     settle_git::refs(scene, run, &mut settled)?;
+    settled.notes.extend(gitside::under_way(scene.workspace));
     super::guard::wrote(scene, run, vault::handled::Edge::End)?;
     note_size(run, scene, &mut settled);
     run.judged = true;
@@ -219,8 +229,13 @@ fn hold(
                     .push(format!("held ({}): {}", finding.rule, finding.harm));
             }
             settled.notes.push(format!(
-                "{} files are put back as they were; the change is kept in hold {id}\n  look: holdpoint holds show {id}   apply: holdpoint confirm {id}   drop: holdpoint deny {id}",
-                paths.len(),
+                "{} put back as {} before the run; the change is kept in hold {id}\n  look: holdpoint holds show {id}   apply: holdpoint confirm {id}   drop: holdpoint deny {id}",
+                if paths.len() == 1 {
+                    "1 file is".to_owned()
+                } else {
+                    format!("{} files are", paths.len())
+                },
+                if paths.len() == 1 { "it was" } else { "they were" },
                 id = held.hold.id
             ));
             settled.held.extend(paths);
@@ -247,7 +262,7 @@ fn put_back(
     gitside::restore_index(scene.workspace, &super::noted(scene), &paths)?;
     if !again.is_empty() {
         settled.notes.push(format!(
-            "changed again while it was judged, and left as it is: {}",
+            "something else stands there by now, and is left as it is (the hold has what was there before): {}",
             shown(&again).join(", ")
         ));
     }

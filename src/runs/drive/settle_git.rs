@@ -6,6 +6,7 @@ use crate::assess;
 use crate::assess::refs::Moved;
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::gate::Answer;
+use crate::journal::{Filter, Log, Query};
 use crate::judge::{
     Action, ChangeOp, Coverage, Effect, EffectKind, Facts, FileOp, FileState, GitClass, Nature,
     Place, RefChange, RefUpdate, RuleId, Surface,
@@ -15,7 +16,8 @@ use crate::runs::gitside;
 use crate::runs::record::{Held, Run};
 use crate::sys::failpoint;
 use crate::vault::SafetyPoint;
-use bstr::BString;
+use bstr::{BString, ByteSlice as _};
+use std::collections::BTreeSet;
 
 /// Holds changes of the files that decide what git runs, and puts them back.
 pub(super) fn files(
@@ -32,6 +34,7 @@ pub(super) fn files(
     else {
         return Ok(());
     };
+    settled.git_touched = true;
     let paths: Vec<BString> = changes.iter().map(|change| change.path.clone()).collect();
     let effects = changes
         .iter()
@@ -107,11 +110,13 @@ pub(super) fn stashes(scene: &Scene<'_>, run: &Run, settled: &mut Settled) -> Re
 /// Says which refs moved; holds them where no git hook has judged them already.
 pub(super) fn refs(scene: &Scene<'_>, run: &mut Run, settled: &mut Settled) -> Result<()> {
     let now = guard::refs(scene)?;
-    let pairs = gitside::moved(&run.refs, &now);
+    let mut pairs = gitside::moved(&run.refs, &now);
     if run.refs.get("HEAD") != now.get("HEAD") {
         settled.notes.push(format!(
             "HEAD is now {}",
-            now.get("HEAD").map_or("detached", String::as_str)
+            now.get("HEAD")
+                .filter(|name| !name.is_empty())
+                .map_or("detached", String::as_str)
         ));
     }
     if pairs.is_empty() {
@@ -125,7 +130,18 @@ pub(super) fn refs(scene: &Scene<'_>, run: &mut Run, settled: &mut Settled) -> R
         });
     }
     if gitside::hooks_judge(scene.workspace) {
-        return Ok(());
+        if !settled.git_touched && hooks_spoke(scene, run)? {
+            return Ok(());
+        }
+        // Installed, and gone around: what they would have let pass without a word is left alone.
+        let known: BTreeSet<&String> = run.refs.values().collect();
+        pairs.retain(|(name, _, new)| {
+            (name.starts_with("refs/heads/") || name.starts_with("refs/tags/"))
+                && !known.contains(new)
+        });
+        if pairs.is_empty() {
+            return Ok(());
+        }
     }
     let names: Vec<BString> = pairs
         .iter()
@@ -168,7 +184,7 @@ pub(super) fn refs(scene: &Scene<'_>, run: &mut Run, settled: &mut Settled) -> R
                 },
                 moved.update.name.clone(),
             )
-            .because("the run committed, and no git hook is installed to judge it");
+            .because("the run committed, and no git hook judged it");
         }
     }
     let action = assess::refs::action(&moves);
@@ -196,6 +212,19 @@ pub(super) fn refs(scene: &Scene<'_>, run: &mut Run, settled: &mut Settled) -> R
         payload.drop_bytes()?;
     }
     Ok(())
+}
+
+/// Whether a git hook has let anything pass since the run began.
+fn hooks_spoke(scene: &Scene<'_>, run: &Run) -> Result<bool> {
+    let filter = Filter {
+        since: run.created.parse().ok(),
+        ..Filter::default()
+    };
+    let lines = Query::new(Log::Decisions, filter).next_lines(scene.workspace, usize::MAX)?;
+    Ok(lines.iter().any(|line| {
+        line.contains_str("\"surface\":\"git_hook\"")
+            && line.contains_str("\"outcome\":\"success\"")
+    }))
 }
 
 /// Something of git's that wants to stay.

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 const CERTAIN: &[(Kind, &str)] = &[
     (
         Kind::Quota,
-        r"(?i)\b(?:hit|reached|exceeded) (?:your|the) (?:\w+ ){0,3}limit\b",
+        r"(?i)\b(?:hit|reached|exceeded) (?:your|the) (?:[\w-]+ ){0,3}limit\b",
     ),
     (
         Kind::Quota,
