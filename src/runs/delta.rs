@@ -128,7 +128,16 @@ pub fn keep(
             let bytes = match beneath::read(&workspace.root, side.path.as_bstr())? {
                 Content::File { bytes, .. } => bytes,
                 Content::Link { target } => target,
-                Content::Absent | Content::Other => {
+                // A pipe, socket or device holds nothing that could be kept.
+                Content::Other => {
+                    paths.push(Kept {
+                        name,
+                        mode_after: String::new(),
+                        ..side
+                    });
+                    continue;
+                }
+                Content::Absent => {
                     return Err(Error::new(
                         ErrorKind::Io,
                         format!("cannot keep {}: it changed while it was read", side.path),
@@ -156,6 +165,13 @@ fn before(env: &Env, workspace: &Workspace, point: &SafetyPoint, path: &BStr) ->
         )
         .hint(format!("look at it: holdpoint points show {}", point.id))
     })
+}
+
+/// Whether a path is a pipe, a socket or a device.
+fn is_special(root: &Path, path: &BStr) -> bool {
+    root.join(path.to_path_lossy())
+        .symlink_metadata()
+        .is_ok_and(|meta| !meta.is_dir() && !meta.is_file() && !meta.is_symlink())
 }
 
 /// Both sides of every path of some changes; a rename is two paths.
@@ -278,6 +294,7 @@ impl Payload {
             let before = self.side(kept, Side::Before)?;
             match now {
                 Ok(now) if now == before => continue,
+                Ok(Content::Other) if is_special(self.root(workspace), kept.path.as_bstr()) => {}
                 Ok(now) if now != self.side(kept, Side::After)? && now != Content::Absent => {
                     left.push(kept.path.clone());
                     continue;

@@ -158,3 +158,35 @@ fn a_change_beyond_a_link_out_of_the_workspace_is_not_written_through() {
     assert!(!sandbox.work().join("src").is_symlink());
     assert_eq!(fs::read_to_string(outside.join("in")).unwrap(), "theirs\n");
 }
+
+#[test]
+fn a_pipe_where_a_file_was_stands_in_nobodys_way() {
+    let sandbox = guarded();
+    let ran = run_sh(
+        &sandbox,
+        &["-q"],
+        "rm out; mkfifo out pipe src/pipe; echo y > src/in",
+    )
+    .exits(1);
+    assert_eq!(sandbox.read("out"), "out\n", "{}", ran.err);
+    assert!(!sandbox.work().join("pipe").exists());
+    assert_eq!(sandbox.read("src/in"), "y\n");
+}
+
+#[test]
+fn commits_that_were_collected_come_back() {
+    let sandbox = guarded();
+    sandbox.write("src/more", "more\n");
+    sandbox.git(["add", "-A"]);
+    sandbox.git(["commit", "-qm", "more"]);
+    let head = sandbox.git(["rev-parse", "HEAD"]);
+    let ran = run_sh(
+        &sandbox,
+        &["-q"],
+        "git reset -q --hard HEAD~1; git reflog expire --expire=now --all; git gc -q --prune=now",
+    )
+    .exits(1);
+    assert_eq!(sandbox.git(["rev-parse", "HEAD"]), head, "{}", ran.err);
+    assert_eq!(sandbox.read("src/more"), "more\n");
+    sandbox.git(["fsck", "--no-dangling"]);
+}

@@ -1,15 +1,17 @@
-//! A run that deleted the workspace or its repository: both are there again before anything is judged.
+//! A run that deleted the workspace, its repository or commits: they are there again before anything is judged.
 
 use super::{Scene, guard};
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::judge::RuleId;
+use crate::repo::hooks::fate;
+use crate::runs::gitside;
 use crate::runs::record::Run;
 use crate::sys::out;
 use crate::vault::rollback::{self, Aim, Changed, Scope, Straight};
 use crate::vault::{self, SafetyPoint};
 use std::fmt::Write as _;
 
-/// Puts everything back to the run's safety point where the workspace or its repository is gone.
+/// Puts everything back to the run's safety point where the workspace, its repository or a commit is gone.
 ///
 /// What was left of the workspace is in a safety point of its own.
 ///
@@ -28,6 +30,7 @@ pub(super) fn rebuild(scene: &Scene<'_>, run: &mut Run) -> Result<()> {
     let what = match (root_gone, lacks_git) {
         (true, _) => "the whole workspace",
         (false, true) => "the repository (.git)",
+        (false, false) if lost_commits(scene, run)? => "commits for good (their objects are gone)",
         (false, false) => return Ok(()),
     };
     out::note(format!(
@@ -52,7 +55,10 @@ pub(super) fn rebuild(scene: &Scene<'_>, run: &mut Run) -> Result<()> {
         scene.env,
         &remains,
         &Aim::Point(point.clone()),
-        Scope::default(),
+        Scope {
+            refs: true,
+            ..Scope::default()
+        },
         &request,
         Changed::Overwrite,
     )
@@ -78,4 +84,21 @@ pub(super) fn rebuild(scene: &Scene<'_>, run: &mut Run) -> Result<()> {
     )?;
     run.rebuilt.push(said);
     scene.dir.save(run)
+}
+
+/// Whether a branch, tag or stash has moved away from a commit that is nowhere any more.
+fn lost_commits(scene: &Scene<'_>, run: &Run) -> Result<bool> {
+    if scene.workspace.git_dir.is_none() {
+        return Ok(false);
+    }
+    let now = guard::refs(scene)?;
+    for (name, old, _) in gitside::moved(&run.refs, &now) {
+        let own = ["refs/heads/", "refs/tags/", "refs/stash"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix));
+        if own && !old.is_empty() && !fate::is_here(scene.workspace, &old)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
