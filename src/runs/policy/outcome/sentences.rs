@@ -28,7 +28,7 @@ const CERTAIN: &[(Kind, &str)] = &[
     ),
     (
         Kind::Authentication,
-        r"(?i)\b(?:credentials?|access token|id token|api token|auth token|token|api key|authentication|authorization)\b[^.\n]{0,40}\b(?:(?:has |have |is |are )?(?:expired|missing|revoked|rejected|required)|failed|timed out|is invalid|are invalid|not received)\b",
+        r"(?i)\b(?:credentials?|access token|id token|api token|auth token|token|api key|authentication|authorization)\b(?:[^.\n]|\.\w){0,40}\b(?:(?:has |have |is |are )?(?:expired|missing|revoked|rejected|required)|failed|timed out|is invalid|are invalid|not received)\b",
     ),
     (
         Kind::Authentication,
