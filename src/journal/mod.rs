@@ -10,10 +10,12 @@
 //! Secrets are taken out before a line is made.
 
 mod entry;
+mod heal;
 mod kinds;
 mod query;
 mod redact;
 mod store;
+mod synced;
 mod verify;
 
 pub use entry::{LogEntry, Outcome};

@@ -1,5 +1,6 @@
 //! Writes lines: under the lock, chained, to the mirror first, synced when the lock is gone.
 
+use super::{heal, synced};
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::repo::Workspace;
 use crate::sys::files::Durability;
@@ -16,9 +17,6 @@ use std::path::{Path, PathBuf};
 
 /// Most bytes of one line, its newline included (SPEC §6).
 pub(super) const LINE: usize = 64 * 1024;
-
-/// How much of two files' common part is compared before one is taken to continue the other.
-const OVERLAP: u64 = 64 * 1024;
 
 /// The three logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -233,7 +231,7 @@ pub(super) fn read_range(file: &File, start: u64, end: u64) -> std::io::Result<V
     Ok(bytes)
 }
 
-fn open(path: &Path, mode: u32) -> Result<File> {
+pub(super) fn open(path: &Path, mode: u32) -> Result<File> {
     OpenOptions::new()
         .read(true)
         .append(true)
@@ -252,194 +250,4 @@ pub(super) fn hex(bytes: &[u8]) -> String {
         let _ = write!(hex, "{byte:02x}");
     }
     hex
-}
-
-mod synced {
-    //! One process's sync serves all that wrote before it began.
-    //!
-    //! A note beside the mirror says of which file how much is on the disk. It is
-    //! written after the sync, so that it never says too much; whoever waited for
-    //! its lock looks whether there is anything left to do.
-
-    use std::fs::{File, OpenOptions};
-    use std::io::Result;
-    use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
-    use std::path::Path;
-
-    /// Returns when all that is in the mirror now is on the disk.
-    pub(super) fn wait(mirror: &File, path: &Path) -> Result<()> {
-        let meta = mirror.metadata()?;
-        let (inode, end) = (meta.ino(), meta.len());
-        let note = lock(path)?;
-        let mut known = [0; 16];
-        if note.read_exact_at(&mut known, 0).is_ok() {
-            let known = u128::from_le_bytes(known);
-            if known >> 64 == u128::from(inode) && known & u128::from(u64::MAX) >= u128::from(end) {
-                return Ok(());
-            }
-        }
-        let upto = mirror.metadata()?.len();
-        mirror.sync_data()?;
-        let known = u128::from(inode) << 64 | u128::from(upto);
-        note.write_all_at(&known.to_le_bytes(), 0)
-    }
-
-    /// Forgets what was synced of a file that becomes shorter, where anything was noted of it.
-    pub(super) fn forget(path: &Path) -> Result<()> {
-        if path.with_extension("synced").exists() {
-            lock(path)?.set_len(0)?;
-        }
-        Ok(())
-    }
-
-    /// The note, locked until it is dropped.
-    fn lock(path: &Path) -> Result<File> {
-        let note = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC)
-            .open(path.with_extension("synced"))?;
-        fs2::FileExt::lock_exclusive(&note)?;
-        Ok(note)
-    }
-}
-
-pub(super) mod heal {
-    //! Brings mirror and copy together before a line is added to both.
-
-    use super::{OVERLAP, hex, open, read_range};
-    use crate::error::{Context as _, ErrorKind, Result};
-    use crate::repo::Workspace;
-    use crate::sys::{clock, files};
-    use bstr::ByteSlice as _;
-    use std::fs::{self, File};
-    use std::io::Write as _;
-    use std::path::{Path, PathBuf};
-
-    /// Sets a torn last line aside into a file beside the log; returns that file.
-    pub(in crate::journal) fn torn(file: &File, path: &Path) -> Result<Option<PathBuf>> {
-        let doing = || format!("cannot set aside the torn line of {}", path.display());
-        let end = file.metadata().doing(ErrorKind::Io, doing)?.len();
-        if end == 0 || read_range(file, end - 1, end).doing(ErrorKind::Io, doing)? == b"\n" {
-            return Ok(None);
-        }
-        let all = read_range(file, 0, end).doing(ErrorKind::Io, doing)?;
-        let whole = all.rfind_byte(b'\n').map_or(0, |newline| newline + 1);
-        super::synced::forget(path).doing(ErrorKind::Io, doing)?;
-        let aside = path.with_extension("torn");
-        let mut side = open(&aside, 0o600)?;
-        side.write_all(&all[whole..])
-            .and_then(|()| side.write_all(b"\n"))
-            .and_then(|()| side.sync_data())
-            .and_then(|()| file.set_len(whole as u64))
-            .doing(ErrorKind::Io, doing)?;
-        Ok(Some(aside))
-    }
-
-    /// How much of the common part is compared.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(in crate::journal) enum Care {
-        /// Its end, where the lengths differ: for every entry.
-        Tail,
-        /// All of it: for a repair.
-        Whole,
-    }
-
-    /// Opens the copy for appending, with the mirror's bytes in it.
-    ///
-    /// Shorter after a crash: completed. Gone: written again. Longer by lines
-    /// of another tool (seed format, no chain): taken over into the mirror.
-    /// Anything else was altered: set aside whole, and written again.
-    pub(in crate::journal) fn copy(
-        workspace: &Workspace,
-        mirror: &File,
-        path: &Path,
-        care: Care,
-        notes: &mut Vec<String>,
-    ) -> Result<File> {
-        let doing = || format!("cannot bring {} up to date", path.display());
-        let known = path
-            .file_name()
-            .map(|name| {
-                workspace
-                    .state
-                    .join("log")
-                    .join(name)
-                    .with_extension("seen")
-            })
-            .unwrap_or_default();
-        let there = path.symlink_metadata().is_ok();
-        let mut whole = mirror.metadata().doing(ErrorKind::Io, doing)?.len();
-        if !there && whole > 0 && known.exists() {
-            notes.push(format!(
-                "{} was deleted; it is written again from the mirror",
-                path.display()
-            ));
-        }
-        let mut file = open(path, 0o644)?;
-        if !known.exists() {
-            files::replace(&known, b"", 0o600, files::Durability::Lazy)?;
-        }
-        let length = file.metadata().doing(ErrorKind::Io, doing)?.len();
-        if length == whole && care == Care::Tail {
-            return Ok(file);
-        }
-        let common = length.min(whole);
-        let same = {
-            let start = match care {
-                Care::Tail => common.saturating_sub(OVERLAP),
-                Care::Whole => 0,
-            };
-            read_range(&file, start, common).doing(ErrorKind::Io, doing)?
-                == read_range(mirror, start, common).doing(ErrorKind::Io, doing)?
-        };
-        if same && length > whole {
-            let extra = read_range(&file, whole, length).doing(ErrorKind::Io, doing)?;
-            if foreign(&extra) {
-                let mut mirror = mirror;
-                mirror.write_all(&extra).doing(ErrorKind::Io, doing)?;
-                return Ok(file);
-            }
-        }
-        if !same || length > whole {
-            let aside = set_aside(workspace, path)?;
-            notes.push(format!(
-                "{} was altered; what was found is kept as {}, and it is written again from the mirror",
-                path.display(),
-                aside.display()
-            ));
-            file.set_len(0).doing(ErrorKind::Io, doing)?;
-            whole = mirror.metadata().doing(ErrorKind::Io, doing)?.len();
-        }
-        let start = file.metadata().doing(ErrorKind::Io, doing)?.len();
-        let missing = read_range(mirror, start, whole).doing(ErrorKind::Io, doing)?;
-        file.write_all(&missing).doing(ErrorKind::Io, doing)?;
-        Ok(file)
-    }
-
-    /// Returns true for whole lines of JSON objects that claim no place in the chain.
-    fn foreign(bytes: &[u8]) -> bool {
-        #[derive(serde::Deserialize)]
-        struct Claim {
-            hash: Option<serde::de::IgnoredAny>,
-        }
-        bytes.ends_with(b"\n")
-            && bytes.lines().all(|line| {
-                line.trim().is_empty()
-                    || serde_json::from_slice::<Claim>(line).is_ok_and(|claim| claim.hash.is_none())
-            })
-    }
-
-    fn set_aside(workspace: &Workspace, path: &Path) -> Result<PathBuf> {
-        let dir = workspace.state.join("log").join("altered");
-        files::make_private_dir(&dir)?;
-        let bytes =
-            fs::read(path).doing(ErrorKind::Io, || format!("cannot read {}", path.display()))?;
-        let aside = dir.join(format!("{}-{}.jsonl", clock::id(), &hex(&bytes)[..8]));
-        files::replace(&aside, &bytes, 0o600, files::Durability::Synced)?;
-        Ok(aside)
-    }
 }

@@ -1,6 +1,7 @@
 //! Checks a log's chain and compares it with its mirror; sets a torn last line aside.
 
-use super::store::{Log, copy_path, heal, hex, lines_path, lock, mirror_path};
+use super::heal;
+use super::store::{Log, copy_path, hex, lines_path, lock, mirror_path};
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::repo::Workspace;
 use crate::sys::files;
