@@ -71,7 +71,7 @@ fn run_on(walk: &mut Walk<'_>, words: &[Arg], paths: &[Arg]) {
     for path in paths {
         let filled: Vec<Arg> = words
             .iter()
-            .map(|word| super::carriers::fill(word, &mark, path))
+            .map(|word| super::each::fill(word, &mark, path))
             .collect();
         let scope = walk.scope.clone();
         let _ = walk.run_args(&filled, &Stream::Unknown);

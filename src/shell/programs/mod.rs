@@ -9,14 +9,18 @@
     reason = "the arms are tables: what stands apart means different things"
 )]
 
+mod archives;
 mod carriers;
 mod code;
 mod copying;
+mod each;
 mod editors;
+mod elsewhere;
 mod files;
 mod find;
 pub mod git;
 mod guard;
+mod makefile;
 mod packages;
 mod patches;
 mod printing;
@@ -124,6 +128,8 @@ fn dispatch(walk: &mut Walk<'_>, call: &Call<'_>, path: &str) -> Stream {
         .or_else(|| carriers::run(walk, call))
         .or_else(|| files::run(walk, call))
         .or_else(|| copying::run(walk, call))
+        .or_else(|| archives::run(walk, call))
+        .or_else(|| patches::run(walk, call))
         .or_else(|| editors::run(walk, call))
         .or_else(|| find::run(walk, call))
         .or_else(|| scripts::run(walk, call))

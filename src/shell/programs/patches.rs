@@ -1,8 +1,10 @@
 //! What a patch would do to files: read from its headers alone.
 
+use crate::judge::Level;
 use crate::shell::arg::Arg;
 use crate::shell::deed::PathOp;
-use crate::shell::walk::Walk;
+use crate::shell::options::{Options, Spec};
+use crate::shell::walk::{Call, Stream, Walk};
 use bstr::{BStr, BString, ByteSlice as _};
 
 /// Most files of one patch that are named one by one.
@@ -259,6 +261,84 @@ pub(super) fn apply(walk: &mut Walk<'_>, touches: &[Touch], base: &BStr) {
                 walk.file(PathOp::Move { to: at(to) }, &at(from));
             }
         }
+    }
+}
+
+/// Runs `patch`.
+pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
+    matches!(call.name, "patch" | "gpatch").then(|| {
+        patch(walk, call);
+        Stream::Nothing
+    })
+}
+
+fn patch(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let options = Options::read(
+        call.args,
+        &Spec {
+            short: "pdioBDFVYzgr",
+            long: &[
+                "strip",
+                "directory",
+                "input",
+                "output",
+                "prefix",
+                "ifdef",
+                "fuzz",
+                "suffix",
+                "reject-file",
+            ],
+            ..Spec::default()
+        },
+    );
+    if options.surely(&["dry-run", "C", "check"]) {
+        return;
+    }
+    if let Some(path) = options.value(&["o", "output"]).cloned() {
+        if path.text != "-" {
+            walk.file(PathOp::Replace, &path);
+        }
+        return;
+    }
+    if let Some(path) = options.operands.first() {
+        walk.file(PathOp::Change, path);
+        return;
+    }
+    let reverse = options.surely(&["R", "reverse"]);
+    let text = match options
+        .value(&["i", "input"])
+        .or_else(|| options.operands.get(1))
+        .cloned()
+    {
+        Some(path) => walk.read_path(&path),
+        None => call.input.clone(),
+    };
+    if text == Stream::Changes && reverse {
+        // What the difference says is nowhere else.
+        let _ = walk.run_child("git restore :/".into(), &Stream::Nothing);
+        return;
+    }
+    let strip = options
+        .value(&["p", "strip"])
+        .map(|value| value.word().parse::<usize>());
+    let touches = match (&text, strip) {
+        (Stream::Text(_), Some(Err(_))) => None,
+        (Stream::Text(text), strip) => {
+            let strip = strip.and_then(Result::ok);
+            touched(text.as_bstr(), Reading { strip, reverse })
+        }
+        _ => None,
+    };
+    let base = options
+        .value(&["d", "directory"])
+        .cloned()
+        .unwrap_or_default();
+    match touches {
+        Some(touches) if base.is_known() => apply(walk, &touches, base.text.as_bstr()),
+        _ => walk.mark(
+            Level::Transparent,
+            "a patch that was not read changes files",
+        ),
     }
 }
 

@@ -587,7 +587,7 @@ pub(in crate::shell::programs) fn cluster(walk: &mut Walk<'_>, call: &Call<'_>) 
                     text.extend_from_slice(&crate::shell::walk::quote(&word.text, word.glob));
                     text.push(b' ');
                 }
-                let _ = super::super::carriers::elsewhere(
+                let _ = super::super::elsewhere::elsewhere(
                     walk,
                     text.as_bstr(),
                     &Stream::Unknown,
@@ -599,7 +599,7 @@ pub(in crate::shell::programs) fn cluster(walk: &mut Walk<'_>, call: &Call<'_>) 
                     text.extend_from_slice(&crate::shell::walk::quote(&word.text, word.glob));
                     text.push(b' ');
                 }
-                let _ = super::super::carriers::elsewhere(
+                let _ = super::super::elsewhere::elsewhere(
                     walk,
                     text.as_bstr(),
                     &Stream::Unknown,

@@ -1,0 +1,165 @@
+//! The shell's own grammar: lists, pipes, groups, loops, branches.
+
+use super::{Stream, Walk};
+use crate::judge::Level;
+use crate::shell::arg::Arg;
+use crate::shell::deed::{DeedKind, PathOp};
+use crate::shell::scope::{Dir, Value};
+use crate::shell::syntax::{Join, Node, Word};
+use bstr::{BString, ByteSlice as _};
+use std::rc::Rc;
+
+impl Walk<'_> {
+    pub(crate) fn nodes(&mut self, nodes: &[Node], input: &Stream) -> Stream {
+        let mut output = Stream::Nothing;
+        for node in nodes {
+            output = output.then(self.node(node, input));
+        }
+        output
+    }
+
+    fn body(&mut self, body: &Rc<Vec<Node>>, input: &Stream) -> Stream {
+        let body = Rc::clone(body);
+        self.nodes(&body, input)
+    }
+
+    /// Runs a command substitution and returns what it writes.
+    pub(crate) fn substitute(&mut self, body: &Rc<Vec<Node>>) -> Stream {
+        if !self.deeper() {
+            return Stream::Unknown;
+        }
+        let scope = self.scope.clone();
+        let stream = self.body(body, &Stream::Unknown);
+        self.scope = scope;
+        self.depth -= 1;
+        stream
+    }
+
+    pub(super) fn node(&mut self, node: &Node, input: &Stream) -> Stream {
+        match node {
+            Node::Simple(simple) => self.simple(simple, input),
+            Node::Pipe(stages) => self.pipe(stages, input),
+            Node::List(items) => self.list(items, input),
+            Node::Subshell(body) => {
+                let scope = self.scope.clone();
+                let stream = self.body(body, input);
+                self.scope = scope;
+                stream
+            }
+            Node::Group(body) => self.body(body, input),
+            Node::For { name, words, body } => self.for_loop(name, words.as_deref(), body, input),
+            Node::While { condition, body } => {
+                let tested = self.body(condition, input);
+                tested.then(self.body(body, input))
+            }
+            Node::Branches(branches) => {
+                let mut output = Stream::Nothing;
+                for branch in branches {
+                    output = output.then(self.body(branch, input));
+                }
+                output
+            }
+            Node::Words(words) => {
+                for word in words {
+                    let _ = self.expand_one(word);
+                }
+                Stream::Nothing
+            }
+            Node::Function { name, body } => {
+                self.scope.functions.insert(name.clone(), Rc::clone(body));
+                Stream::Nothing
+            }
+            Node::Redirected(node, redirects) => {
+                let first = self.script.deeds.len();
+                let (own, _) = self.inputs(redirects);
+                let stream = self.node(node, own.as_ref().unwrap_or(input));
+                self.outputs(redirects, stream, first, false)
+            }
+            Node::Background(node) => {
+                let _ = self.node(node, input);
+                Stream::Unknown
+            }
+            Node::Broken(why) => {
+                self.opaque(Level::Confirm, *why);
+                Stream::Unknown
+            }
+        }
+    }
+
+    fn list(&mut self, items: &[(Join, Node)], input: &Stream) -> Stream {
+        let mut output = Stream::Nothing;
+        for (index, (_, node)) in items.iter().enumerate() {
+            let before = self.scope.dir.clone();
+            output = output.then(self.node(node, input));
+            // A `cd` that may fail, with commands after it that run in any case.
+            let unguarded = items
+                .get(index + 1)
+                .is_some_and(|(join, _)| *join == Join::Always);
+            if unguarded
+                && self.scope.dir != before
+                && let Dir::Known(dir) = &self.scope.dir
+                && self.lookup.is_dir(dir) == Some(false)
+                && !self.makes(dir)
+            {
+                self.scope.stay = Some(before);
+            }
+        }
+        output
+    }
+
+    /// Whether the script itself makes a directory.
+    fn makes(&self, dir: &BString) -> bool {
+        self.script.deeds.iter().any(|deed| match &deed.kind {
+            DeedKind::File {
+                op:
+                    PathOp::Make
+                    | PathOp::Touch
+                    | PathOp::Unpack
+                    | PathOp::Extract(_)
+                    | PathOp::Lay { .. },
+                path,
+            } => deed.dir.join(path) == Dir::Known(dir.clone()),
+            _ => false,
+        })
+    }
+
+    fn pipe(&mut self, stages: &[Node], input: &Stream) -> Stream {
+        let scope = self.scope.clone();
+        let mut stream = input.clone();
+        let piped = self.piped;
+        for (index, stage) in stages.iter().enumerate() {
+            self.piped = index > 0;
+            stream = self.node(stage, &stream);
+            self.scope.clone_from(&scope);
+        }
+        self.piped = piped;
+        stream
+    }
+
+    fn for_loop(
+        &mut self,
+        name: &BString,
+        words: Option<&[Word]>,
+        body: &Rc<Vec<Node>>,
+        input: &Stream,
+    ) -> Stream {
+        let mut items = match words {
+            Some(words) => words.iter().flat_map(|word| self.expand(word)).collect(),
+            None if self.scope.positional_known => self.scope.positional.clone(),
+            None => vec![Arg::unknown()],
+        };
+        if items.len() > 64 {
+            items.truncate(64);
+            items.push(Arg::unknown());
+        }
+        let mut output = Stream::Nothing;
+        for item in items {
+            self.scope.assign(name.as_bstr(), Value::One(item));
+            output = output.then(self.body(body, input));
+            if self.fuel == 0 {
+                break;
+            }
+        }
+        output
+    }
+}
