@@ -278,6 +278,14 @@ impl Lookup for Around<'_> {
         self.graph().setting(&format!("alias.{name}"))
     }
 
+    fn git_setting(&self, dir: &Dir, key: &str) -> Option<BString> {
+        let dir = Self::dir(dir)?;
+        let here = dir.starts_with(&self.cwd) || dir.starts_with(&self.workspace.root);
+        (here && self.has_repository())
+            .then(|| self.graph().setting(key))
+            .flatten()
+    }
+
     fn toplevel(&self, dir: &Dir) -> Option<BString> {
         let dir = Self::dir(dir)?;
         let inside = dir.starts_with(&self.workspace.root) || dir.starts_with(&self.cwd);

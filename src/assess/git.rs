@@ -1,12 +1,17 @@
 //! Deeds on a repository: commits, refs, stash entries and files that would be gone.
 
+mod leaving;
+mod sparse;
+mod submodules;
+mod way;
+
 use super::around::Around;
 use super::bytes;
 use super::place::Located;
 use crate::error::Result;
-use crate::judge::{Effect, EffectKind, GitClass, Losses};
+use crate::judge::{Effect, EffectKind, GitClass, Level, Losses};
 use crate::repo::{Dropped, GiveWay, Head, Others, Workspace};
-use crate::shell::programs::git::{Act, GitDeed, Ignored};
+use crate::shell::programs::git::{Act, GitDeed, Ignored, Submodules};
 use crate::shell::{Arg, Deed};
 use bstr::{BStr, BString, ByteSlice as _};
 use std::ffi::OsStr;
@@ -22,6 +27,8 @@ struct Finding {
     lossy: bool,
     why: String,
     losses: Losses,
+    /// What would be lost depends on what nobody here knows.
+    open: bool,
 }
 
 impl Finding {
@@ -31,6 +38,15 @@ impl Finding {
             lossy: false,
             why: why.into(),
             losses: Losses::default(),
+            open: false,
+        }
+    }
+
+    /// An effect that cannot be told and that a safety point answers for.
+    fn unknown(why: impl Into<String>) -> Self {
+        Self {
+            open: true,
+            ..Self::harmless(GitClass::Read, why)
         }
     }
 
@@ -40,6 +56,7 @@ impl Finding {
             lossy: true,
             why: why.into(),
             losses: Losses::default(),
+            open: false,
         }
     }
 
@@ -75,16 +92,20 @@ pub(super) fn effects(around: &Around<'_>, deed: &Deed, git: &GitDeed, effects: 
         Repository::Unknown => vec![without(&git.act)],
     };
     for finding in findings {
+        let kind = if finding.open {
+            EffectKind::Opaque {
+                worst: Level::Transparent,
+            }
+        } else {
+            EffectKind::Git {
+                class: finding.class,
+                lossy: finding.lossy,
+            }
+        };
         effects.push(
-            Effect::new(
-                EffectKind::Git {
-                    class: finding.class,
-                    lossy: finding.lossy,
-                },
-                subject.as_str(),
-            )
-            .because(finding.why)
-            .losing(finding.losses),
+            Effect::new(kind, subject.as_str())
+                .because(finding.why)
+                .losing(finding.losses),
         );
     }
 }
@@ -204,7 +225,23 @@ fn without(act: &Act) -> Finding {
             GitClass::History,
             "the branch moves, files keep their content",
         ),
-        Act::Switch { .. } => Finding::harmless(GitClass::Read, "local changes are kept"),
+        Act::Switch { .. }
+        | Act::Visit { .. }
+        | Act::LeaveBisect { .. }
+        | Act::Bring { .. }
+        | Act::Pull { .. }
+        | Act::Unstage { .. }
+        | Act::Sparse { .. }
+        | Act::PruneWorktrees
+        | Act::Submodules {
+            how: Submodules::Updated | Submodules::Along,
+            ..
+        } => Finding::harmless(GitClass::Read, "local changes are kept"),
+        Act::Submodules {
+            how: Submodules::RemovedIfClean,
+            ..
+        } => Finding::harmless(GitClass::Discard, "git refuses if they have changes"),
+        Act::Submodules { .. } => Finding::lossy(GitClass::Discard, why),
         Act::MakeRef { checked_out, .. } => made(*checked_out),
         Act::Checkout { word } => {
             if looks_like_file(word) {
@@ -288,9 +325,23 @@ impl Evidence<'_, '_> {
                 source,
                 index,
                 worktree,
-            } => vec![self.restore(paths, source.is_some(), *index, *worktree)],
-            Act::Checkout { word } => vec![self.checkout(word)],
-            Act::Switch { target } => vec![self.visit(target)],
+            } => vec![self.restore(paths, source.as_ref(), *index, *worktree)],
+            Act::Checkout { word } => self.checkout(word),
+            Act::Switch { target }
+            | Act::Visit {
+                target: Some(target),
+            } => self.visit(target),
+            Act::Visit { target: None } => vec![Finding::harmless(
+                GitClass::Read,
+                "a branch is made and switched to",
+            )],
+            Act::LeaveBisect { target } => self.leave_bisect(target.as_ref()),
+            Act::Bring { how, commits } => self.bring(*how, commits),
+            Act::Pull { from } => self.pull(from),
+            Act::Unstage { paths } => vec![self.unstage(paths)],
+            Act::Sparse { dirs, cone } => vec![self.sparse(dirs.as_deref(), *cone)],
+            Act::Submodules { paths, how } => self.submodules(paths, *how),
+            Act::PruneWorktrees => self.prune_worktrees(),
             Act::Clean {
                 directories,
                 ignored,
@@ -307,15 +358,23 @@ impl Evidence<'_, '_> {
                 target,
                 checked_out,
             } => {
+                let mut findings = match target {
+                    Some(target) if *checked_out => self.visit(target),
+                    _ => Vec::new(),
+                };
+                findings.retain(|finding| finding.lossy);
                 self.make_ref(name, target.as_ref(), *checked_out);
-                vec![made(*checked_out)]
+                if findings.is_empty() {
+                    findings.push(made(*checked_out));
+                }
+                findings
             }
             Act::DropRefs { names, kind } => vec![self.drop_refs(names, kind)],
             Act::DropStash { which } => vec![self.drop_stash(which.as_ref())],
             Act::ClearStash => vec![self.clear_stash()],
             Act::Rewrite { since, why } => vec![self.rewrite(since.as_ref(), why)],
-            Act::Abandon { what } => vec![self.abandon(what)],
-            Act::RemoveWorktree { path, force } => vec![self.remove_worktree(path, *force)],
+            Act::Abandon { what } => self.abandon(what),
+            Act::RemoveWorktree { path, force } => self.remove_worktree(path, *force),
             act => vec![without(act)],
         }
     }
@@ -345,6 +404,42 @@ impl Evidence<'_, '_> {
             losses.more = true;
         }
         Some(losses)
+    }
+
+    /// Whether a file was taken out of the index and left on disk, where `HEAD` has one of its name.
+    fn has_unheld(&self) -> bool {
+        let workspace = self.around.workspace();
+        let Some(dir) = &workspace.git_dir else {
+            return false;
+        };
+        crate::repo::staged(workspace, &dir.join("index"), &[]).map_or(true, |changes| {
+            changes.iter().any(|change| {
+                matches!(change.op, crate::judge::ChangeOp::Delete) && self.on_disk(&change.path)
+            })
+        })
+    }
+
+    /// Staged bytes that are neither on disk nor in a commit, when the index lets them go.
+    fn unstage(&self, paths: &[Arg]) -> Finding {
+        let kept = "changes are taken out of the index, files keep them";
+        let all = [Arg::known(":/")];
+        let paths = match paths {
+            [] => all.as_slice(),
+            [only] if self.commit(Some(only)).is_some() => all.as_slice(),
+            paths => paths,
+        };
+        let (Some(tracked), Some(mut staged)) = (self.around.tracked(), self.staged_under(paths))
+        else {
+            return Finding::lossy(GitClass::Discard, "what is staged cannot be told");
+        };
+        staged
+            .files
+            .retain(|file| !self.on_disk(file) || tracked.is_modified(file.as_ref()));
+        if staged.files.is_empty() {
+            return Finding::harmless(GitClass::Read, kept);
+        }
+        let why = "what is staged is neither in the files nor in a commit";
+        Finding::lossy(GitClass::Discard, why).losing(way::listed(staged.files))
     }
 
     fn reset_tree(&self, target: Option<&Arg>, moves_branch: bool, careful: bool) -> Vec<Finding> {
@@ -385,12 +480,20 @@ impl Evidence<'_, '_> {
                 findings.push(Finding::lossy(class, why).losing(losses));
             }
         }
-        if let Some(losses) = target
-            .filter(|_| !careful && !unborn)
-            .and_then(|target| self.in_the_way(target, GiveWay::All))
+        let reaches = !careful && !unborn && (target.is_some() || self.has_unheld());
+        if let Some(losses) = reaches
+            .then(|| self.in_the_way(target, GiveWay::All))
+            .flatten()
         {
             let why = "files that git does not track would be overwritten by files of that commit";
             findings.push(Finding::lossy(GitClass::Discard, why).losing(losses));
+        }
+        if !careful {
+            findings.extend(self.submodules_along());
+        }
+        if !moves_branch && target.is_some() {
+            let to = target.and_then(|target| self.reached(target));
+            findings.extend(self.left_behind(to.as_deref()));
         }
         if moves_branch && target.is_some() {
             let moved = self.leaves(target);
@@ -474,6 +577,21 @@ impl Evidence<'_, '_> {
             // A branch that this very action made has commits of its own by now.
             self.around.moves(&branch, None);
         }
+        if let Act::Visit { target } = &self.git.act {
+            // The new branch holds what the commit does, and nothing leaves the old one.
+            let commit = match target {
+                Some(target) => self.reached(target),
+                None => self.around.head().and_then(|head| head.commit),
+            };
+            let born = self.around.head().is_none_or(|head| head.commit.is_some());
+            if target.is_some() || born {
+                self.around.switch(commit.map(|commit| Head {
+                    branch: None,
+                    commit: Some(commit),
+                }));
+            }
+            return;
+        }
         let (Act::Checkout { word }
         | Act::Switch { target: word }
         | Act::ResetTree {
@@ -537,9 +655,14 @@ impl Evidence<'_, '_> {
         Some(self.around.place(&full))
     }
 
-    fn restore(&self, paths: &[Arg], from_commit: bool, index: bool, worktree: bool) -> Finding {
+    fn restore(&self, paths: &[Arg], source: Option<&Arg>, index: bool, worktree: bool) -> Finding {
         let class = GitClass::Discard;
-        let _ = worktree;
+        let from_commit = source.is_some();
+        // A commit's files also go over those that git does not hold.
+        let coming = source
+            .filter(|_| worktree)
+            .and_then(|source| self.in_the_way(Some(source), GiveWay::All))
+            .unwrap_or_default();
         let Some(tracked) = self.around.tracked() else {
             return Finding::lossy(class, "what has changed cannot be told");
         };
@@ -574,11 +697,14 @@ impl Evidence<'_, '_> {
             } else {
                 matched |= tracked.holds_below(name);
                 losses.files.extend(tracked.modified_below(name, MOST + 1));
-                // A commit's file over an untracked one.
-                if from_commit && located.path.is_file() {
-                    matched = true;
-                    losses.files.push(name.into());
-                }
+                losses.files.extend(
+                    coming
+                        .files
+                        .iter()
+                        .filter(|file| is_below(file, name))
+                        .cloned(),
+                );
+                matched |= from_commit && located.path.is_file();
             }
         }
         if !matched {
@@ -641,44 +767,9 @@ impl Evidence<'_, '_> {
         Some(losses)
     }
 
-    /// Another commit is checked out; only ignored files give way to its own.
-    fn visit(&self, target: &Arg) -> Finding {
-        match self.in_the_way(target, GiveWay::Ignored) {
-            Some(losses) => Finding::lossy(
-                GitClass::Discard,
-                "ignored files would be overwritten by files of that commit",
-            )
-            .losing(losses),
-            None => Finding::harmless(
-                GitClass::Read,
-                "another commit is checked out, local changes are kept",
-            ),
-        }
-    }
-
-    /// Files that git does not hold and that a commit's would take the place of.
-    fn in_the_way(&self, target: &Arg, which: GiveWay) -> Option<Losses> {
-        let text = target.literal()?.to_str_lossy();
-        let name = if text == "-" { "@{-1}" } else { &text };
-        let commit = self.around.graph().commit(name).ok().flatten()?;
-        let tracked = self.around.tracked()?;
-        let mut files =
-            crate::repo::overwritten(self.around.workspace(), tracked, &commit, which).ok()?;
-        if files.is_empty() {
-            return None;
-        }
-        let more = files.len() > MOST;
-        files.truncate(MOST);
-        Some(Losses {
-            files,
-            more,
-            ..Losses::default()
-        })
-    }
-
-    fn checkout(&self, word: &Arg) -> Finding {
+    fn checkout(&self, word: &Arg) -> Vec<Finding> {
         let Some(text) = word.literal() else {
-            return Finding::harmless(GitClass::Read, "local changes are kept");
+            return vec![Finding::harmless(GitClass::Read, "local changes are kept")];
         };
         let is_ref = text == "-"
             || self
@@ -699,10 +790,10 @@ impl Evidence<'_, '_> {
                     .is_some_and(|tracked| tracked.holds(name) || tracked.holds_below(name))
             });
         if is_file || looks_like_file(word) {
-            return self.restore(std::slice::from_ref(word), false, false, true);
+            return vec![self.restore(std::slice::from_ref(word), None, false, true)];
         }
         // Neither yet: a branch of a remote, or one that the script makes.
-        Finding::harmless(GitClass::Read, "local changes are kept")
+        self.visit(word)
     }
 
     fn clean(&self, directories: bool, ignored: Ignored, paths: &[Arg]) -> Finding {
@@ -999,10 +1090,10 @@ impl Evidence<'_, '_> {
         }
     }
 
-    fn abandon(&self, what: &str) -> Finding {
+    fn abandon(&self, what: &str) -> Vec<Finding> {
         let class = GitClass::Discard;
         let Some(dir) = &self.around.workspace().git_dir else {
-            return without(&self.git.act);
+            return vec![without(&self.git.act)];
         };
         let marks: &[&str] = match what {
             "merge" => &["MERGE_HEAD"],
@@ -1011,57 +1102,40 @@ impl Evidence<'_, '_> {
             _ => &["rebase-merge", "rebase-apply"],
         };
         if !marks.iter().any(|mark| dir.join(mark).exists()) {
-            return Finding::harmless(class, format!("no {what} is in progress"));
+            return vec![Finding::harmless(
+                class,
+                format!("no {what} is in progress"),
+            )];
         }
+        let mut findings = Vec::new();
         match self.unsaved() {
-            Some(losses) if losses.is_empty() => {
-                Finding::harmless(class, "nothing has been resolved yet")
-            }
-            Some(losses) => {
-                Finding::lossy(class, "what has been resolved is dropped").losing(losses)
-            }
-            None => Finding::lossy(class, "what has been resolved cannot be told"),
+            Some(losses) if losses.is_empty() => {}
+            Some(losses) => findings
+                .push(Finding::lossy(class, "what has been resolved is dropped").losing(losses)),
+            None => findings.push(Finding::lossy(
+                class,
+                "what has been resolved cannot be told",
+            )),
         }
+        if what == "rebase"
+            && let Some(losses) = self.rebased().filter(|losses| !losses.is_empty())
+        {
+            let why = "commits that were made during the rebase are dropped";
+            findings.push(Finding::lossy(GitClass::History, why).losing(losses));
+        }
+        if findings.is_empty() {
+            findings.push(Finding::harmless(class, "nothing has been resolved yet"));
+        }
+        findings
     }
+}
 
-    fn remove_worktree(&self, path: &Arg, force: bool) -> Finding {
-        let class = GitClass::History;
-        if !force {
-            return Finding::harmless(class, "git refuses if it has changes");
-        }
-        let full = path
-            .literal()
-            .and_then(|text| Some(Around::dir(&self.git.repo.dir)?.join(OsStr::from_bytes(text))));
-        let clean = full
-            .as_deref()
-            .and_then(|full| self.is_clean_worktree(full));
-        match clean {
-            Some(true) => Finding::harmless(class, "the worktree has no unsaved changes"),
-            Some(false) => Finding::lossy(class, "the worktree has changes that are in no commit"),
-            None => Finding::lossy(class, "what the worktree holds cannot be told"),
-        }
-    }
-
-    fn is_clean_worktree(&self, path: &Path) -> Option<bool> {
-        let workspace = Workspace::find(self.around.env(), path).ok()?;
-        if workspace.root != std::fs::canonicalize(path).ok()? {
-            return None;
-        }
-        let there = Around::new(self.around.env(), &workspace, path);
-        let act = GitDeed {
-            repo: self.git.repo.clone(),
-            act: Act::Read,
-        };
-        let unsaved = Evidence {
-            around: &there,
-            git: &act,
-        }
-        .unsaved()?;
-        let others = crate::repo::others(&workspace, Others::Untracked, &[]).ok()?;
-        let head = there.graph().head().ok()?;
-        let on_branch = head.branch.is_some();
-        Some(unsaved.is_empty() && others.is_empty() && on_branch)
-    }
+/// Returns true for a file that is a path or lies below it; the empty path is the top.
+fn is_below(file: &BString, path: &bstr::BStr) -> bool {
+    path.is_empty()
+        || file
+            .strip_prefix(path.as_bytes())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 fn counted(dropped: &Dropped) -> String {

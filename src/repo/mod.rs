@@ -12,7 +12,7 @@ pub mod refs;
 
 pub use git::{Git, Output};
 pub use graph::{Dropped, Graph, Head};
-pub use incoming::{GiveWay, overwritten};
+pub use incoming::{GiveWay, Incoming, overwritten};
 pub use staged::{add_lines, between, index_path, staged};
 pub use status::{Others, Tracked, is_ignored, others};
 pub use workspace::{Kind, Workspace};

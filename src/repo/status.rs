@@ -78,6 +78,17 @@ impl Tracked {
         !self.below(dir).is_empty()
     }
 
+    /// The submodules, with the commit of each that the index names, as hex.
+    #[must_use]
+    pub fn submodules(&self) -> Vec<(BString, String)> {
+        self.state
+            .entries()
+            .iter()
+            .filter(|entry| entry.mode == Mode::COMMIT)
+            .map(|entry| (entry.path(&self.state).to_owned(), entry.id.to_string()))
+            .collect()
+    }
+
     /// How many files below a directory are tracked.
     #[must_use]
     pub fn count_below(&self, dir: &BStr) -> usize {
@@ -264,7 +275,8 @@ fn converts(workspace: &Workspace) -> bool {
             .is_some_and(|text| text.to_ascii_lowercase().contains_str("autocrlf"))
 }
 
-fn is_blob(bytes: &[u8], id: &[u8]) -> bool {
+/// Returns true where a file's bytes are those of a blob.
+pub(super) fn is_blob(bytes: &[u8], id: &[u8]) -> bool {
     let header = format!("blob {}\0", bytes.len());
     if id.len() == 20 {
         let mut hash = Sha1::new();

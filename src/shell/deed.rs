@@ -181,6 +181,10 @@ pub trait Lookup {
     fn exists(&self, path: &[u8]) -> Option<bool>;
     /// A git alias of the repository at `dir`.
     fn git_alias(&self, dir: &Dir, name: &[u8]) -> Option<BString>;
+    /// A setting of the repository at `dir`; a lookup without a repository knows none.
+    fn git_setting(&self, _dir: &Dir, _key: &str) -> Option<BString> {
+        None
+    }
     /// The top of the worktree that holds `dir`.
     fn toplevel(&self, dir: &Dir) -> Option<BString>;
     /// The user's own rules for a command: its level and why.

@@ -3,6 +3,7 @@
 mod broken;
 mod calls;
 mod circles;
+mod losses;
 mod payloads;
 mod person;
 mod wiring;

@@ -73,6 +73,49 @@ pub enum Act {
         /// The branch or commit.
         target: Arg,
     },
+    /// Another commit's files are checked out under a branch that is new, or none.
+    Visit {
+        /// The commit; `None` for the present one.
+        target: Option<Arg>,
+    },
+    /// `bisect reset`: what was checked out before the search is checked out again.
+    LeaveBisect {
+        /// The commit; `None` for the one where the search began.
+        target: Option<Arg>,
+    },
+    /// Files of other commits come into the worktree; local changes are kept, ignored files are not.
+    Bring {
+        /// How.
+        how: Bring,
+        /// The commits.
+        commits: Vec<Arg>,
+    },
+    /// `pull`: what a remote has comes into the worktree.
+    Pull {
+        /// The remote and branch that are named.
+        from: Vec<Arg>,
+    },
+    /// The index becomes the commit's again; worktree files keep their content.
+    Unstage {
+        /// Which files; empty, or one word that names a commit, for all.
+        paths: Vec<Arg>,
+    },
+    /// Directories leave the worktree, with what is ignored in them.
+    Sparse {
+        /// The directories that stay; `None` for those that are named already.
+        dirs: Option<Vec<Arg>>,
+        /// Whether the form by directories is asked for.
+        cone: Option<bool>,
+    },
+    /// Submodules' worktrees change or go.
+    Submodules {
+        /// Which; empty for all.
+        paths: Vec<Arg>,
+        /// How.
+        how: Submodules,
+    },
+    /// Records of worktrees whose directory is gone are removed.
+    PruneWorktrees,
     /// `checkout WORD`: a branch to switch to, or a file to restore.
     Checkout {
         /// The word.
@@ -145,6 +188,34 @@ pub enum Act {
         /// With changes or locked.
         force: bool,
     },
+}
+
+/// How files of other commits come into the worktree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bring {
+    /// `merge`: all that the commit has.
+    Merge,
+    /// `cherry-pick`: what the commit changed.
+    Pick,
+    /// `revert`: what the commit undid.
+    Revert,
+    /// `stash pop`, `apply`, `branch`: what was stashed.
+    Stash,
+}
+
+/// What happens to submodules' worktrees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Submodules {
+    /// Removed with all that is in them.
+    Removed,
+    /// Removed unless git finds changes, which it does not seek among ignored files.
+    RemovedIfClean,
+    /// Checked out over local changes.
+    Forced,
+    /// Taken along by a forced checkout of the whole, where there are any.
+    Along,
+    /// Checked out with local changes kept.
+    Updated,
 }
 
 /// What `clean` does about ignored files.

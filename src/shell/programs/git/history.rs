@@ -1,6 +1,6 @@
 //! Subcommands that make or rewrite commits: commit, rebase, merge, filter-branch, bisect, ….
 
-use super::{Act, Git};
+use super::{Act, Bring, Git};
 use crate::judge::{GitClass, Level};
 use crate::shell::arg::Arg;
 use crate::shell::options::{Options, Spec};
@@ -114,20 +114,26 @@ impl Git<'_, '_> {
         if options.has(&["no-verify"]) {
             self.bypass(format!("git {name} skips its hooks"));
         }
-        if options.has(&["abort"]) {
-            let what = match name {
-                "merge" => "merge",
-                "revert" => "revert",
-                _ => "cherry-pick",
-            };
+        let (what, how) = match name {
+            "merge" => ("merge", Bring::Merge),
+            "revert" => ("revert", Bring::Revert),
+            _ => ("cherry-pick", Bring::Pick),
+        };
+        if options.has(&["abort", "skip"]) {
             self.note(Act::Abandon { what });
-        } else if options.has(&["quit", "skip"]) {
+        } else if options.has(&["quit"]) {
             self.tells(
                 GitClass::Discard,
-                "an operation in progress is left or skipped",
+                "an operation in progress is left as it is",
             );
         } else {
             self.does(GitClass::Commit, format!("git {name} makes commits"));
+            if !options.operands.is_empty() {
+                self.note(Act::Bring {
+                    how,
+                    commits: options.operands,
+                });
+            }
         }
     }
 
@@ -207,6 +213,9 @@ impl Git<'_, '_> {
                 self.walk.scope = scope;
             }
             Some("log" | "visualize" | "view" | "terms" | "help") | None => self.note(Act::Read),
+            Some("reset") => self.note(Act::LeaveBisect {
+                target: args.get(1).cloned(),
+            }),
             _ => self.tells(
                 GitClass::Read,
                 "another commit is checked out, changes are kept",

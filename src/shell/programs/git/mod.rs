@@ -13,7 +13,7 @@ mod stash;
 mod submodule;
 mod tree;
 
-pub use act::{Act, GitDeed, Ignored, Place};
+pub use act::{Act, Bring, GitDeed, Ignored, Place, Submodules};
 
 use crate::judge::GitClass;
 use crate::shell::arg::Arg;
@@ -295,6 +295,7 @@ impl Git<'_, '_> {
             }
             "init" => self.init(args),
             "lfs" => self.lfs(args),
+            "merge-file" => self.merge_file(args),
             "mv" => self.mv(args),
             "notes" => self.notes(args),
             "pack-refs" | "update-server-info" | "commit-graph" | "multi-pack-index" => {

@@ -145,6 +145,9 @@ impl Git<'_, '_> {
                     .is_none_or(|value| value.text != "false"),
                 _ => false,
             });
+        self.note(Act::Pull {
+            from: options.operands.clone(),
+        });
         if rebases {
             self.tells(
                 GitClass::History,

@@ -1,6 +1,6 @@
 //! `git stash`.
 
-use super::{Act, Git};
+use super::{Act, Bring, Git};
 use crate::judge::GitClass;
 use crate::shell::arg::Arg;
 
@@ -12,14 +12,19 @@ impl Git<'_, '_> {
             Some("drop") => self.note(Act::DropStash { which }),
             Some("clear") => self.note(Act::ClearStash),
             // The entry goes only if it applied, and its content is then in the worktree.
-            Some("pop") => self.tells(
-                GitClass::Read,
-                "a stash entry is applied and dropped if that works",
-            ),
-            Some("apply") => self.tells(GitClass::Read, "a stash entry is applied"),
+            Some("pop" | "apply") => self.note(Act::Bring {
+                how: Bring::Stash,
+                commits: vec![which.unwrap_or_else(|| Arg::known("stash@{0}"))],
+            }),
             Some("list" | "show" | "create" | "export") => self.note(Act::Read),
             Some("store" | "import") => self.tells(GitClass::Read, "a stash entry is written"),
-            Some("branch") => self.tells(GitClass::Read, "a stash entry becomes a branch"),
+            Some("branch") => {
+                let entry = rest.iter().filter(|arg| !arg.is_option()).nth(1).cloned();
+                self.note(Act::Bring {
+                    how: Bring::Stash,
+                    commits: vec![entry.unwrap_or_else(|| Arg::known("stash@{0}"))],
+                });
+            }
             _ => self.tells(
                 GitClass::Read,
                 "local changes are put on the stash, from which they can be had back",

@@ -1,6 +1,6 @@
 //! `git submodule`, `git lfs`, `git init`.
 
-use super::{Act, Git};
+use super::{Act, Git, Submodules};
 use crate::judge::{GitClass, Level};
 use crate::shell::arg::Arg;
 use crate::shell::deed::PathOp;
@@ -48,26 +48,22 @@ impl Git<'_, '_> {
                 self.walk.scope = scope;
                 self.note(Act::Read);
             }
-            Some("deinit") => {
-                if options.has(&["f", "force"]) {
-                    self.does(
-                        GitClass::Discard,
-                        "submodules' worktrees are deleted with their local changes",
-                    );
+            Some("deinit") => self.note(Act::Submodules {
+                how: if options.has(&["f", "force"]) {
+                    Submodules::Removed
                 } else {
-                    self.tells(GitClass::Discard, "submodules without changes are removed");
-                }
-            }
-            Some("update") => {
-                if options.has(&["f", "force"]) {
-                    self.does(
-                        GitClass::Discard,
-                        "submodules are checked out by force, local changes are dropped",
-                    );
+                    Submodules::RemovedIfClean
+                },
+                paths: options.operands,
+            }),
+            Some("update") => self.note(Act::Submodules {
+                how: if options.has(&["f", "force"]) {
+                    Submodules::Forced
                 } else {
-                    self.tells(GitClass::Read, "submodules are checked out");
-                }
-            }
+                    Submodules::Updated
+                },
+                paths: options.operands,
+            }),
             Some("add") => self.does(GitClass::Stage, "a submodule is added"),
             Some("set-url" | "set-branch" | "sync" | "init" | "absorbgitdirs") => {
                 self.tells(GitClass::Stage, "submodules' settings change");

@@ -1,6 +1,6 @@
 //! Subcommands that write the worktree or the index: checkout, switch, restore, reset, clean, rm, mv, …
 
-use super::{Act, Git, Ignored};
+use super::{Act, Git, Ignored, Submodules};
 use crate::judge::GitClass;
 use crate::shell::arg::Arg;
 use crate::shell::deed::PathOp;
@@ -45,6 +45,9 @@ impl Git<'_, '_> {
             self.note(Act::MoveRef { name, target });
         }
         let forced = options.has(&["f", "force"]);
+        if forced {
+            self.forces_submodules(&options);
+        }
         if options.surely(&["p", "patch"]) {
             self.does(
                 GitClass::Discard,
@@ -72,7 +75,7 @@ impl Git<'_, '_> {
             } else if let Some(name) = options.value(&["b"]).cloned() {
                 self.make_branch(Some(&name), options.operands.first().cloned(), true);
             } else {
-                self.tells(GitClass::Read, "a branch is made and switched to");
+                self.visit(&options);
             }
             return;
         }
@@ -118,6 +121,7 @@ impl Git<'_, '_> {
                     });
                 }
             }
+            [_] if keeps_ignored(&options) => self.visit(&options),
             [word] if is_path(word) || sides => self.note(Act::Restore {
                 paths: vec![word.clone()],
                 source: None,
@@ -162,6 +166,7 @@ impl Git<'_, '_> {
             .value(&["c", "C", "create", "force-create", "orphan"])
             .is_some();
         if options.has(&["f", "force", "discard-changes"]) {
+            self.forces_submodules(&options);
             self.note(Act::ResetTree {
                 target: options.operands.first().cloned(),
                 moves_branch: false,
@@ -169,15 +174,38 @@ impl Git<'_, '_> {
             });
         } else if let Some(name) = options.value(&["c", "create"]).cloned() {
             self.make_branch(Some(&name), options.operands.first().cloned(), true);
-        } else if let (false, [target]) = (made, options.operands.as_slice()) {
+        } else if let (false, false, [target]) =
+            (made, keeps_ignored(&options), options.operands.as_slice())
+        {
             self.note(Act::Switch {
                 target: target.clone(),
             });
         } else {
+            self.visit(&options);
+        }
+    }
+
+    /// A branch is made and checked out, from the commit that is named or the present one.
+    fn visit(&mut self, options: &Options) {
+        if keeps_ignored(options) {
             self.tells(
                 GitClass::Read,
                 "another branch is checked out, local changes are kept",
             );
+        } else {
+            self.note(Act::Visit {
+                target: options.operands.first().cloned(),
+            });
+        }
+    }
+
+    /// Notes that submodules are checked out by force too, where that is asked for.
+    fn forces_submodules(&mut self, options: &Options) {
+        if options.has(&["recurse-submodules"]) {
+            self.note(Act::Submodules {
+                paths: Vec::new(),
+                how: Submodules::Along,
+            });
         }
     }
 
@@ -209,10 +237,7 @@ impl Git<'_, '_> {
             return;
         }
         if staged && !worktree {
-            self.tells(
-                GitClass::Stage,
-                "changes are taken out of the index, files keep them",
-            );
+            self.note(Act::Unstage { paths });
             return;
         }
         self.note(Act::Restore {
@@ -233,12 +258,16 @@ impl Git<'_, '_> {
             },
         );
         // Everything after `--`, or after a word that names a commit, is a path.
-        let (target, paths) = match options.dashes {
-            Some(0) => (None, !options.operands.is_empty()),
-            Some(_) => (options.operands.first(), options.operands.len() > 1),
-            None => (options.operands.first(), options.operands.len() > 1),
-        };
-        let target = target.cloned();
+        let target = match options.dashes {
+            Some(0) => None,
+            _ => options.operands.first(),
+        }
+        .cloned();
+        let several = options.operands.len() > usize::from(target.is_some());
+        let paths = options.operands.clone();
+        if options.has(&["hard", "merge", "keep"]) {
+            self.forces_submodules(&options);
+        }
         if options.has(&["hard"]) {
             self.note(Act::ResetTree {
                 target,
@@ -257,13 +286,16 @@ impl Git<'_, '_> {
                 moves_branch: true,
                 careful: true,
             });
-        } else if paths || options.surely(&["p", "patch"]) || options.has(&["pathspec-from-file"]) {
-            self.tells(
-                GitClass::Stage,
-                "changes are taken out of the index, files keep them",
-            );
+        } else if several {
+            self.note(Act::Unstage { paths });
+        } else if options.surely(&["p", "patch"]) || options.has(&["pathspec-from-file"]) {
+            self.note(Act::Unstage { paths: Vec::new() });
         } else {
+            let soft = options.surely(&["soft"]);
             self.note(Act::MoveHead { target });
+            if !soft {
+                self.note(Act::Unstage { paths });
+            }
         }
     }
 
@@ -282,10 +314,7 @@ impl Git<'_, '_> {
         }
         let forced = options.has(&["f", "force"])
             || options.has(&["i", "interactive"])
-            || self.settings.iter().any(|(key, value)| {
-                key == "clean.requireforce"
-                    && matches!(value.text.as_slice(), b"false" | b"0" | b"no")
-            });
+            || self.is_off("clean.requireforce");
         if !forced {
             self.tells(GitClass::Discard, "git refuses to clean without -f");
             return;
@@ -304,6 +333,24 @@ impl Git<'_, '_> {
         });
     }
 
+    /// Whether a setting is switched off, on the command line or in the configuration.
+    fn is_off(&self, key: &str) -> bool {
+        let off = |value: &[u8]| {
+            matches!(
+                value.to_ascii_lowercase().as_slice(),
+                b"false" | b"0" | b"no" | b"off" | b""
+            )
+        };
+        match self.settings.iter().rev().find(|(name, _)| name == key) {
+            Some((_, value)) => off(&value.text) || value.has_unknown(),
+            None => self
+                .walk
+                .lookup
+                .git_setting(&self.place.dir, key)
+                .is_some_and(|value| off(&value)),
+        }
+    }
+
     pub(super) fn rm(&mut self, args: &[Arg]) {
         let options = Options::read(
             args,
@@ -318,6 +365,13 @@ impl Git<'_, '_> {
         }
         if options.surely(&["cached"]) {
             self.does(GitClass::Stage, "files leave the index and stay on disk");
+            self.note(Act::Unstage {
+                paths: if options.has(&["pathspec-from-file"]) {
+                    Vec::new()
+                } else {
+                    options.operands
+                },
+            });
             return;
         }
         let recursive = options.has(&["r"]);
@@ -363,8 +417,15 @@ impl Git<'_, '_> {
             },
         );
         if name == "am" {
-            if options.has(&["abort"]) {
+            if options.has(&["abort", "skip"]) {
                 self.note(Act::Abandon { what: "am" });
+            } else if options.surely(&["show-current-patch"]) {
+                self.note(Act::Read);
+            } else if options.has(&["quit"]) {
+                self.tells(
+                    GitClass::Discard,
+                    "patches in progress are left as they are",
+                );
             } else {
                 self.does(GitClass::Commit, "patches become commits");
             }
@@ -375,6 +436,16 @@ impl Git<'_, '_> {
             self.note(Act::Read);
         } else if options.surely(&["cached"]) {
             self.does(GitClass::Stage, "a patch is put into the index");
+        } else if options.has(&["R", "reverse"])
+            && options.operands.iter().all(|patch| patch.text == "-")
+        {
+            // What a pipe brings is written nowhere: taken back, it is gone.
+            self.note(Act::Restore {
+                paths: everything(),
+                source: None,
+                index: false,
+                worktree: true,
+            });
         } else {
             self.patched(&options, input);
         }
@@ -455,10 +526,12 @@ impl Git<'_, '_> {
                 careful: false,
             });
         } else if options.has(&["m"]) && options.has(&["u"]) {
-            self.tells(
-                GitClass::Discard,
-                "the worktree follows another tree, local changes are kept",
-            );
+            match options.operands.last().cloned() {
+                Some(target) => self.note(Act::Visit {
+                    target: Some(target),
+                }),
+                None => self.note(Act::Read),
+            }
         } else if options.has(&["empty", "reset"]) || !options.has(&["m", "prefix"]) {
             self.does(
                 GitClass::Discard,
@@ -466,6 +539,24 @@ impl Git<'_, '_> {
             );
         } else {
             self.does(GitClass::Stage, "a tree is read into the index");
+        }
+    }
+
+    /// Merges two files into a third, in its place.
+    pub(super) fn merge_file(&mut self, args: &[Arg]) {
+        let options = Options::read(
+            args,
+            &Spec {
+                short: "L",
+                long: &["marker-size", "diff-algorithm"],
+                ..Spec::default()
+            },
+        );
+        self.note(Act::Read);
+        if !options.surely(&["p", "stdout", "object-id"])
+            && let Some(path) = options.operands.first()
+        {
+            self.file(PathOp::Change, path);
         }
     }
 
@@ -477,11 +568,14 @@ impl Git<'_, '_> {
                 ..Spec::default()
             },
         );
-        if options.value(&["prefix"]).is_some() {
+        if let Some(prefix) = options.value(&["prefix"]).cloned() {
             self.tells(
                 GitClass::Read,
                 "tracked files are written to another directory",
             );
+            if options.has(&["f", "force"]) {
+                self.file(PathOp::Unpack, &prefix);
+            }
         } else if options.has(&["f", "force"]) {
             let paths = if options.has(&["a", "all"]) {
                 everything()
@@ -520,11 +614,20 @@ impl Git<'_, '_> {
     }
 
     pub(super) fn sparse(&mut self, args: &[Arg]) {
+        let rest = args.get(1..).unwrap_or_default();
+        let options = Options::read(rest, &Spec::default());
+        let cone = match (options.has(&["cone"]), options.has(&["no-cone"])) {
+            (_, true) => Some(false),
+            (true, false) => Some(true),
+            (false, false) => None,
+        };
         match args.first().map(Arg::word) {
-            Some("set" | "add" | "reapply" | "init" | "disable") => self.tells(
-                GitClass::Read,
-                "files outside the sparse definition leave the worktree, changed ones stay",
-            ),
+            Some("set") => self.note(Act::Sparse {
+                dirs: Some(options.operands),
+                cone,
+            }),
+            Some("add" | "reapply" | "init") => self.note(Act::Sparse { dirs: None, cone }),
+            Some("disable") => self.tells(GitClass::Read, "all files come into the worktree"),
             Some("clean")
                 if !args
                     .iter()
@@ -573,10 +676,9 @@ impl Git<'_, '_> {
                     );
                 }
             }
-            Some("prune") if !options.surely(&["n", "dry-run"]) => self.tells(
-                GitClass::Stage,
-                "records of worktrees whose directory is gone are removed",
-            ),
+            Some("prune") if !options.surely(&["n", "dry-run"]) => {
+                self.note(Act::PruneWorktrees);
+            }
             Some("move") => {
                 if let [from, to] = options.operands.as_slice() {
                     self.file(PathOp::Move { to: to.clone() }, from);
@@ -585,6 +687,11 @@ impl Git<'_, '_> {
             _ => self.note(Act::Read),
         }
     }
+}
+
+/// Returns true where git is told to refuse rather than overwrite an ignored file.
+fn keeps_ignored(options: &Options) -> bool {
+    options.surely(&["no-overwrite-ignore"])
 }
 
 /// Returns true for a word that can only be a path.
