@@ -118,6 +118,12 @@ const LOSING: &[Row] = &[
     ),
     row("echo MINE > a.txt", "git diff | git apply -R", "a.txt"),
     row(
+        "echo MINE > u.txt",
+        "git diff --output=u.txt HEAD~1",
+        "u.txt",
+    ),
+    row("echo MINE > u.txt", "git log --output u.txt -1", "u.txt"),
+    row(
         "git worktree add -q wt; echo MINE > wt/my.conf",
         "git worktree remove wt",
         "wt/my.conf",

@@ -7,7 +7,7 @@ use crate::judge::{GitClass, Losses};
 use crate::repo::{Dropped, Git, Others, Workspace};
 use crate::shell::Arg;
 use crate::shell::programs::git::{Act, GitDeed};
-use bstr::{BString, ByteSlice as _};
+use bstr::ByteSlice as _;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -20,10 +20,8 @@ impl Evidence<'_, '_> {
         let (None, Some(old)) = (&head.branch, head.commit) else {
             return None;
         };
-        let kept: Vec<String> = to.map(str::to_owned).into_iter().collect();
-        let gone = ["HEAD".into()];
-        let dropped = self.around.graph().dropped(&[old], &gone, &kept).ok()?;
-        left(dropped)
+        let moves = [("HEAD".into(), to.map(str::to_owned))];
+        left(self.dropped(&[old], &moves).ok()?)
     }
 
     /// A search ends: its marks go, and what was checked out before comes back.
@@ -49,20 +47,20 @@ impl Evidence<'_, '_> {
     }
 
     fn held_by_marks(&self, to: Option<String>) -> Option<Finding> {
-        let graph = self.around.graph();
-        let (mut gone, mut tips): (Vec<BString>, Vec<String>) = graph
-            .refs()
-            .ok()?
-            .into_iter()
-            .filter(|(name, _)| name.starts_with(b"refs/bisect/"))
-            .unzip();
+        let marks = self.around.graph().refs().ok()?;
+        let (mut moves, mut tips) = (Vec::new(), Vec::new());
+        for (name, commit) in marks {
+            if name.starts_with(b"refs/bisect/") {
+                moves.push((name, None));
+                tips.push(commit);
+            }
+        }
         let head = self.around.head()?;
         if head.branch.is_none() {
-            gone.push("HEAD".into());
+            moves.push(("HEAD".into(), to));
             tips.extend(head.commit);
         }
-        let kept: Vec<String> = to.into_iter().collect();
-        left(graph.dropped(&tips, &gone, &kept).ok()?)
+        left(self.dropped(&tips, &moves).ok()?)
     }
 
     /// Commits of a rebase in progress that are no copies of those it began with.

@@ -403,7 +403,11 @@ impl Git<'_, '_> {
             },
         );
         if let Some(path) = options.value(names).cloned() {
-            let directory = options.surely(&["output-directory"]);
+            // Shorter than this it is `--output`, which names a file.
+            let directory = options
+                .given
+                .iter()
+                .any(|given| given.long && given.name.starts_with("output-"));
             self.file(
                 if directory {
                     crate::shell::deed::PathOp::Make

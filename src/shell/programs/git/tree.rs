@@ -436,16 +436,6 @@ impl Git<'_, '_> {
             self.note(Act::Read);
         } else if options.surely(&["cached"]) {
             self.does(GitClass::Stage, "a patch is put into the index");
-        } else if options.has(&["R", "reverse"])
-            && options.operands.iter().all(|patch| patch.text == "-")
-        {
-            // What a pipe brings is written nowhere: taken back, it is gone.
-            self.note(Act::Restore {
-                paths: everything(),
-                source: None,
-                index: false,
-                worktree: true,
-            });
         } else {
             self.patched(&options, input);
         }
