@@ -246,48 +246,56 @@ fn of_worktree(worktree: &Worktree, findings: &mut Vec<Finding>) {
     }
 }
 
+/// The reflog counts whole seconds.
+const SLACK: Duration = Duration::from_secs(2);
+
 fn heartbeats(workspace: &Workspace, findings: &mut Vec<Finding>) {
-    let installed = std::fs::metadata(install::note(workspace))
+    let Some(installed) = std::fs::metadata(install::note(workspace))
         .and_then(|meta| meta.modified())
-        .ok();
-    let newest = match inspect::newest_commit(workspace) {
-        Ok(newest) => newest,
-        Err(error) => {
-            findings.push(failed("heartbeat", &error));
-            return;
-        }
-    };
-    let (Some(installed), Some(newest)) = (installed, newest) else {
+        .ok()
+    else {
         return;
     };
-    // The reflog counts whole seconds.
-    let slack = Duration::from_secs(2);
-    if newest + slack < installed {
-        return;
-    }
     let seen = heartbeat::last(workspace, "git");
-    let missed = seen.unwrap_or(installed).max(installed) + slack < newest;
-    findings.push(if missed {
-        Finding::new(
-            State::Fail,
-            "heartbeat",
-            format!(
-                "a commit was made {} ago, and no hook of ours was called for it ({})",
-                since(newest),
-                seen.map_or_else(
-                    || "none ever was".to_owned(),
-                    |seen| format!("last called {} ago", since(seen))
-                )
-            ),
-        )
-        .hint("somebody committed with hooks switched off, or by a program that knows none; see git reflog")
-    } else {
-        Finding::new(
+    let since = seen.unwrap_or(installed).max(installed) + SLACK;
+    match heartbeat::newest_move(workspace, since) {
+        Err(error) => findings.push(failed("heartbeat", &error)),
+        Ok(None) => {}
+        Ok(Some(moved)) => findings.push(missed(
+            &format!("{} was moved off its commits ({})", moved.branch, moved.how),
+            moved.when,
+            seen,
+        )),
+    }
+    match inspect::newest_commit(workspace) {
+        Err(error) => findings.push(failed("heartbeat", &error)),
+        Ok(Some(newest)) if newest > since => {
+            findings.push(missed("a commit was made", newest, seen));
+        }
+        Ok(Some(newest)) if newest + SLACK >= installed => findings.push(Finding::new(
             State::Ok,
             "heartbeat",
-            format!("the newest commit ({} ago) passed our hooks", since(newest)),
-        )
-    });
+            format!("the newest commit ({} ago) passed our hooks", ago(newest)),
+        )),
+        Ok(_) => {}
+    }
+}
+
+/// Something that git asks a hook about, and that none of ours was asked about.
+fn missed(what: &str, when: SystemTime, seen: Option<SystemTime>) -> Finding {
+    let seen = seen.map_or_else(
+        || "none ever was".to_owned(),
+        |seen| format!("last called {} ago", ago(seen)),
+    );
+    Finding::new(
+        State::Fail,
+        "heartbeat",
+        format!(
+            "{what} {} ago, and no hook of ours was called for it ({seen})",
+            ago(when)
+        ),
+    )
+    .hint("somebody worked with hooks switched off, or with a program that knows none; see git reflog")
 }
 
 fn monitor(env: &Env, workspace: &Workspace, findings: &mut Vec<Finding>) {
@@ -314,7 +322,7 @@ fn monitor(env: &Env, workspace: &Workspace, findings: &mut Vec<Finding>) {
                     subject,
                     match heartbeat::last(workspace, "tripwire") {
                         Some(seen) => {
-                            format!("it answered; it last looked closer {} ago", since(seen))
+                            format!("it answered; it last looked closer {} ago", ago(seen))
                         }
                         None => "it answered; nothing has tripped it yet".to_owned(),
                     },
@@ -336,7 +344,7 @@ fn monitor(env: &Env, workspace: &Workspace, findings: &mut Vec<Finding>) {
 }
 
 /// How long ago, in the largest unit that is not 0.
-fn since(time: SystemTime) -> String {
+fn ago(time: SystemTime) -> String {
     let seconds = time.elapsed().map_or(0, |elapsed| elapsed.as_secs());
     match seconds {
         0..60 => format!("{seconds} s"),

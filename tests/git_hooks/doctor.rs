@@ -74,6 +74,40 @@ fn hooks_switched_off_by_a_setting_are_found() {
 }
 
 #[test]
+fn a_branch_moved_off_its_commits_past_every_hook_is_found_by_the_reflog() {
+    let later = (std::time::SystemTime::now() + std::time::Duration::from_mins(1))
+        .duration_since(std::time::SystemTime::UNIX_EPOCH)
+        .unwrap()
+        .as_secs();
+    for (with, command, found) in [
+        ("off", "git reset -q --soft HEAD~1", true),
+        ("off", "git branch -f side main~1", true),
+        ("off", "git update-ref -m tidy refs/heads/side main~1", true),
+        ("off", "git branch -f behind main", false),
+        ("on", "git branch -f side main~1", false),
+        ("off", "git checkout -q side && git checkout -q main", false),
+    ] {
+        let sandbox = guarded();
+        sandbox.git(["commit", "-q", "--allow-empty", "-m", "second"]);
+        sandbox.git(["branch", "side"]);
+        sandbox.git(["branch", "behind", "main~1"]);
+        let mut shell = sandbox.command("sh");
+        shell.args(["-ec", command]);
+        if with == "off" {
+            shell.env("GIT_CONFIG_COUNT", "1");
+            shell.env("GIT_CONFIG_KEY_0", "core.hooksPath");
+            shell.env("GIT_CONFIG_VALUE_0", "/dev/null");
+            shell.env("GIT_COMMITTER_DATE", format!("@{later} +0000"));
+        }
+        assert!(shell.status().unwrap().success(), "{command}");
+        let ran = sandbox.holdpoint(["doctor"]);
+        let missed = ran.out.contains("was moved off its commits");
+        assert_eq!(missed, found, "{with} {command}: {}", ran.out);
+        assert_eq!(ran.code != 0, found, "{with} {command}: {}", ran.out);
+    }
+}
+
+#[test]
 fn a_commit_that_passed_no_hook_is_found_by_the_reflog() {
     let sandbox = guarded();
     commit(&sandbox);

@@ -1,6 +1,6 @@
 //! Agents' hooks: wired as we would wire them, able to run, and let through by each agent's own trust gate.
 
-use super::{Finding, State, failed, since};
+use super::{Finding, State, ago, failed};
 use crate::agents::{Agent, canary, wiring};
 use crate::app::wire::{self, Wiring};
 use crate::error::Result;
@@ -159,7 +159,7 @@ fn wired(workspace: &Workspace, agent: Agent, path: &Path) -> Finding {
             Some(seen) => format!(
                 "wired ({}); a session last started {} ago",
                 path.display(),
-                since(seen)
+                ago(seen)
             ),
             None => format!("wired ({}); no session has called yet", path.display()),
         },
