@@ -16,7 +16,7 @@ pub(super) const ROWS: &[Row] = &[
     kills("aws", "s3 mv", "objects are moved out of a bucket").unless("--dryrun"),
     kills(
         "aws",
-        "* delete-*|terminate-*|remove-*|deregister-*|purge-*|destroy-*|batch-delete-*|drop-*|reset-*|wipe-*",
+        "* delete-*|terminate-*|remove-*|deregister-*|purge-*|destroy-*|batch-delete-*|drop-*|reset-*|wipe-*|leave-*",
         "cloud resources are deleted",
     ),
     kills(

@@ -190,6 +190,11 @@ pub(super) const ROWS: &[Row] = &[
         "the cluster's own data is deleted",
     ),
     kills("etcdctl", "del", "keys are deleted"),
+    kills(
+        "zkCli.sh|zkCli|zookeeper-shell|zookeeper-shell.sh",
+        "** delete|deleteall|rmr",
+        "nodes are deleted",
+    ),
     kills("k9s|stern|kubectx", "delete", "a context is deleted"),
     kills("skaffold", "delete", "deployed objects are deleted"),
     kills(
