@@ -62,6 +62,9 @@ pub(super) fn agent_named(name: &str) -> std::result::Result<Agent, String> {
 fn user_agents(env: &Env, agents: &[Agent]) -> Result<ExitStatus> {
     let wiring = Wiring::user(env)?;
     for agent in agents {
+        wiring.check(env, *agent)?;
+    }
+    for agent in agents {
         tell_wired(*agent, &wiring.put(env, *agent)?);
     }
     Ok(ExitStatus::Passed)
@@ -113,6 +116,10 @@ fn repository(env: &Env, args: &Args) -> Result<ExitStatus> {
         .hint("put it back: holdpoint rollback --refs, or make one: git init"));
     }
     let program = program(env)?;
+    let wiring = Wiring::repository(&workspace.root, &workspace.state);
+    for agent in &args.agent {
+        wiring.check(env, *agent)?;
+    }
     workspace.make_state()?;
     let installed = install::install(env, &workspace, &program)?;
     let mut done = Vec::new();
@@ -144,7 +151,6 @@ fn repository(env: &Env, args: &Args) -> Result<ExitStatus> {
         done.extend(make_ccg(workspace.main_root())?);
     }
     prefs::baseline(env, &workspace)?;
-    let wiring = Wiring::repository(&workspace.root, &workspace.state);
     let wired = args
         .agent
         .iter()

@@ -11,6 +11,7 @@ use crate::repo::hooks::files::hex_sha256;
 use crate::repo::hooks::{Mode, Receipt};
 use crate::sys::env::Env;
 use crate::sys::files::{self, Durability};
+use crate::sys::rewrite;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs;
@@ -91,6 +92,23 @@ impl Wiring {
         }
     }
 
+    /// Refuses settings that [`Wiring::put`] could not change, before anything is touched.
+    ///
+    /// # Errors
+    /// When they cannot be understood, or nobody may write them.
+    pub(super) fn check(&self, env: &Env, agent: Agent) -> Result<()> {
+        let path = self.path(env, agent);
+        let before = files::read_if_there(&path)?;
+        let changes = match agent.plugin() {
+            Some(text) => before.as_deref() != Some(text.as_bytes()),
+            None => before != Some(merged(agent, &path, before.as_deref())?),
+        };
+        if changes {
+            rewrite::check(&path)?;
+        }
+        Ok(())
+    }
+
     /// Puts our hooks into an agent's settings.
     ///
     /// # Errors
@@ -105,11 +123,7 @@ impl Wiring {
         let changed = before.as_deref() != Some(after.as_slice());
         if changed {
             self.remember(agent, &path, before.as_deref(), &after)?;
-            if let Some(dir) = path.parent() {
-                fs::create_dir_all(dir)
-                    .doing(ErrorKind::Io, || format!("cannot make {}", dir.display()))?;
-            }
-            files::replace(&path, &after, 0o644, Durability::Synced)?;
+            rewrite::rewrite(&path, &after, 0o644)?;
         }
         let mut todo = Vec::new();
         let mut trusted = false;
@@ -161,9 +175,11 @@ impl Wiring {
                     .doing(ErrorKind::Io, || {
                         format!("cannot read what {} was before", path.display())
                     })?;
-                files::replace(&path, &original, 0o644, Durability::Synced)?;
+                rewrite::rewrite(&path, &original, 0o644)?;
             } else {
-                remove_with_dirs(&path, &self.base)?;
+                // A link that was there stays, and leads to nothing again.
+                let place = rewrite::check(&path)?;
+                remove_with_dirs(&place, &self.base)?;
             }
             return Ok(Some(format!("{} is as it was before", path.display())));
         }
@@ -175,7 +191,7 @@ impl Wiring {
         };
         if wiring::unwire(&mut document) {
             let text = rendered(&document, &String::from_utf8_lossy(&now))?;
-            files::replace(&path, text.as_bytes(), 0o644, Durability::Synced)?;
+            rewrite::rewrite(&path, text.as_bytes(), 0o644)?;
         }
         Ok(Some(format!(
             "{} has changed since; only our hooks were taken out",

@@ -10,5 +10,6 @@ pub mod files;
 pub mod lock;
 pub mod out;
 pub mod process;
+pub mod rewrite;
 pub mod seal;
 pub mod terminal;

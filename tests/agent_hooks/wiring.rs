@@ -5,6 +5,7 @@ use holdpoint::agents::Agent;
 use holdpoint::agents::wiring::Whose;
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
 
 fn settings(sandbox: &Sandbox, agent: Agent) -> PathBuf {
@@ -155,5 +156,48 @@ fn a_missing_program_refuses_where_the_host_would_go_on() {
         let ran = Ran::from(output);
         assert_eq!(ran.code, 2, "{agent}");
         assert!(ran.err.contains("refused"), "{agent}: {}", ran.err);
+    }
+}
+
+#[test]
+fn settings_kept_elsewhere_stay_a_link_and_keep_their_mode() {
+    let sandbox = Sandbox::with_files(&[("a", "1")]);
+    let real = sandbox.path("home/dotfiles.json");
+    fs::write(&real, "{\"model\": \"x\"}\n").unwrap();
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o600)).unwrap();
+    let link = settings(&sandbox, Agent::Claude);
+    fs::create_dir_all(link.parent().unwrap()).unwrap();
+    symlink(&real, &link).unwrap();
+    init(&sandbox, Agent::Claude);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    let text = fs::read_to_string(&real).unwrap();
+    assert!(text.contains("holdpoint-hook"), "{text}");
+    let mode = || fs::metadata(&real).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(), 0o600, "it may hold keys");
+    sandbox.holdpoint(["uninstall"]).exits(0);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&real).unwrap(), "{\"model\": \"x\"}\n");
+    assert_eq!(mode(), 0o600);
+}
+
+#[test]
+fn settings_that_cannot_be_changed_are_refused_before_anything_is_installed() {
+    for (text, mode) in [
+        ("{ \"hooks\": { broken", 0o644),
+        ("{\n  // why\n  \"model\": \"x\"\n}\n", 0o644),
+        ("[]\n", 0o644),
+        ("{\"hooks\": []}\n", 0o644),
+        ("{\"hooks\": {\"PreToolUse\": \"x\"}}\n", 0o644),
+        ("{}\n", 0o444),
+    ] {
+        let sandbox = Sandbox::with_files(&[("a", "1"), (".claude/settings.json", text)]);
+        let path = settings(&sandbox, Agent::Claude);
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        let ran = sandbox.holdpoint(["init", "--agent", "claude"]);
+        assert_ne!(ran.code, 0, "{text}");
+        assert!(ran.err.contains("settings.json"), "{}", ran.err);
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        assert!(!sandbox.work().join(".ccg").exists(), "{text}");
+        assert!(!sandbox.work().join(".git/hooks/pre-commit").exists());
     }
 }
