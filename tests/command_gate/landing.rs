@@ -165,6 +165,7 @@ fn a_difference_taken_back_is_lost() {
         "git diff HEAD | git apply --reverse",
         "git diff -- src | git apply -R -",
         "git diff | patch -R -p1",
+        "git apply -R <(git diff)",
     ] {
         let (level, verdict) = level(&sandbox, command);
         assert_eq!(level, restore, "{command}: {verdict}");

@@ -450,16 +450,6 @@ impl Git<'_, '_> {
         };
         let from_input =
             options.operands.is_empty() || options.operands.iter().any(|path| path.text == "-");
-        if from_input && *input == Stream::Changes && reverse {
-            // What the difference says is nowhere else.
-            self.note(Act::Restore {
-                paths: everything(),
-                source: None,
-                index: false,
-                worktree: true,
-            });
-            return;
-        }
         let mut texts = Vec::new();
         if from_input {
             texts.push(input.clone());
@@ -472,6 +462,16 @@ impl Git<'_, '_> {
                 Dir::Unknown | Dir::Elsewhere => Arg::unknown(),
             };
             texts.push(self.walk.read_path(&path));
+        }
+        if reverse && texts.contains(&Stream::Changes) {
+            // What the difference says is nowhere else.
+            self.note(Act::Restore {
+                paths: everything(),
+                source: None,
+                index: false,
+                worktree: true,
+            });
+            return;
         }
         let under = options.value(&["directory"]).map(|dir| dir.text.clone());
         let top = self.walk.lookup.toplevel(&self.place.dir);
