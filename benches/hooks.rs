@@ -1,4 +1,5 @@
-//! What being called costs, side by side with an empty static program: `cargo bench --bench hooks`.
+//! What being called costs, side by side with an empty static program: `cargo bench --bench hooks`,
+//! or a part of it: `cargo bench --bench hooks -- agent`, `status`, `commit`, `fetch`, `push`.
 //!
 //! `git commit` with all our hooks against the same set of empty ones; a fetch
 //! and a push of 5,000 refs with our `reference-transaction` in the receiving
@@ -30,13 +31,29 @@ const EVENTS: &[&str] = &[
     "reference-transaction",
 ];
 
+/// One part: where to work, and the empty program.
+type Part = fn(&Path, &Path);
+
 fn main() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let empty = empty_program(dir.path());
-    agent(dir.path(), &empty);
-    status(dir.path(), &empty);
-    commit(dir.path(), &empty);
-    many_refs(dir.path(), &empty);
+    let asked: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with('-'))
+        .collect();
+    let wanted = |part: &str| asked.is_empty() || asked.iter().any(|word| word == part);
+    let parts: [(&str, Part); 5] = [
+        ("agent", agent),
+        ("status", status),
+        ("commit", commit),
+        ("fetch", |dir, empty| many_refs(dir, empty, false)),
+        ("push", |dir, empty| many_refs(dir, empty, true)),
+    ];
+    for (part, run) in parts {
+        if wanted(part) {
+            run(dir.path(), &empty);
+        }
+    }
 }
 
 fn command(program: impl AsRef<std::ffi::OsStr>, dir: &Path, home: &Path) -> Command {
@@ -197,9 +214,13 @@ fn commit(dir: &Path, empty: &Path) {
     );
 }
 
-fn many_refs(dir: &Path, empty: &Path) {
+/// How often each is measured: one push of 5,000 refs starts 10,000 processes.
+const TURNS: usize = 2;
+
+fn many_refs(dir: &Path, empty: &Path, push: bool) {
     const REFS: usize = 5_000;
-    let source = repository(dir, "many", 1);
+    let title = if push { "push" } else { "fetch" };
+    let source = repository(dir, &format!("many-{title}"), 1);
     let input: Vec<String> = (0..REFS)
         .map(|n| format!("create refs/heads/topic/{n:05} HEAD\n"))
         .collect();
@@ -212,59 +233,51 @@ fn many_refs(dir: &Path, empty: &Path) {
         &source,
     ));
     run(command("git", &source, dir).args(["pack-refs", "--all"]));
-    for (title, push) in [("fetch of 5,000 refs", false), ("push of 5,000 refs", true)] {
-        let serial = Cell::new(0);
-        let serial = &serial;
-        let source = &source;
-        let names = ["empty static hook", "holdpoint-hook"];
-        let mut contenders: Vec<Contender<'_>> = names
-            .iter()
-            .map(|name| {
-                let target = dir.join(format!("target-{push}-{}", name.len()));
-                let program = if *name == "holdpoint-hook" {
-                    Path::new(HOOK)
-                } else {
-                    empty
-                };
-                let again = target.clone();
-                Contender {
-                    name,
-                    before: Box::new(move || {
-                        serial.set(serial.get() + 1);
-                        let _ = fs::remove_dir_all(&again);
-                        fs::create_dir_all(&again).expect("target");
-                        run(command("git", &again, dir).args(["init", "-q", "--bare"]));
-                        run(command("git", &again, dir).args(["config", "gc.auto", "0"]));
-                        run(command("git", &again, dir).args([
-                            "config",
-                            "maintenance.auto",
-                            "false",
-                        ]));
-                        let hooks = again.join("hooks");
-                        fs::create_dir_all(&hooks).expect("hooks");
-                        symlink(program, hooks.join("reference-transaction")).expect("hook");
-                    }),
-                    command: Box::new(move || {
-                        if push {
-                            let mut command = command("git", source, dir);
-                            command
-                                .args(["push", "-q"])
-                                .arg(&target)
-                                .arg("refs/heads/topic/*:refs/heads/topic/*");
-                            command
-                        } else {
-                            let mut command = command("git", &target, dir);
-                            command
-                                .args(["fetch", "-q"])
-                                .arg(source)
-                                .arg("refs/heads/topic/*:refs/heads/topic/*");
-                            command
-                        }
-                    }),
-                }
-            })
-            .collect();
-        let figures = measure(&mut contenders, 3);
-        print(title, &figures, "empty static hook");
+    let source = &source;
+    let names = ["empty static hook", "our hook alone", "holdpoint init"];
+    let mut contenders: Vec<Contender<'_>> = names
+        .iter()
+        .map(|name| {
+            let target = dir.join(format!("target-{push}-{}", name.len()));
+            let again = target.clone();
+            Contender {
+                name,
+                before: Box::new(move || receiving(&again, dir, name, empty)),
+                command: Box::new(move || {
+                    let refs = "refs/heads/topic/*:refs/heads/topic/*";
+                    let (here, there) = if push {
+                        (source, &target)
+                    } else {
+                        (&target, source)
+                    };
+                    let mut command = command("git", here, dir);
+                    command.args([title, "-q"]).arg(there).arg(refs);
+                    command
+                }),
+            }
+        })
+        .collect();
+    let figures = measure(&mut contenders, TURNS);
+    print(
+        &format!("{title} of {REFS} refs"),
+        &figures,
+        "empty static hook",
+    );
+}
+
+/// Makes the repository that gets the refs, with the hooks of a contender.
+fn receiving(target: &Path, dir: &Path, name: &str, empty: &Path) {
+    let _ = fs::remove_dir_all(target);
+    fs::create_dir_all(target).expect("target");
+    run(command("git", target, dir).args(["init", "-q", "--bare"]));
+    for (key, value) in [("gc.auto", "0"), ("maintenance.auto", "false")] {
+        run(command("git", target, dir).args(["config", key, value]));
+    }
+    let hooks = target.join("hooks");
+    fs::create_dir_all(&hooks).expect("hooks");
+    match name {
+        "holdpoint init" => init(target, dir, &[]),
+        "our hook alone" => symlink(HOOK, hooks.join("reference-transaction")).expect("hook"),
+        _ => symlink(empty, hooks.join("reference-transaction")).expect("hook"),
     }
 }

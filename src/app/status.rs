@@ -110,7 +110,10 @@ fn read(env: &Env, workspace: &Workspace) -> Result<Status> {
         Some(_) => transaction::branch(workspace)?,
         None => None,
     };
-    let receipt = Receipt::read(&install::note(workspace))?;
+    let mut receipt = Receipt::read(&install::note(workspace))?;
+    if receipt.is_none() && workspace.git_dir.is_some() {
+        receipt = install::unnoted(env, workspace)?;
+    }
     Ok(Status {
         workspace: workspace.root.display().to_string(),
         branch: branch.map(|name| {

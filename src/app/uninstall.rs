@@ -45,11 +45,11 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
         )
     } else {
         let workspace = Workspace::discover(env)?;
-        let agents = Wiring::repository(&workspace.root, &workspace.state).take_out(None)?;
+        let agents = Wiring::repository(&workspace.root, &workspace.state).take_out(env, None)?;
         for line in &agents {
             out::line(line);
         }
-        let left = install::uninstall(&workspace)?;
+        let left = install::uninstall(env, &workspace)?;
         if left.is_none() && !agents.is_empty() {
             return Ok(ExitStatus::Passed);
         }
@@ -77,7 +77,7 @@ fn agents(env: &Env, args: &Args) -> Result<ExitStatus> {
         let workspace = Workspace::discover(env)?;
         Wiring::repository(&workspace.root, &workspace.state)
     };
-    let said = wiring.take_out(args.agent)?;
+    let said = wiring.take_out(env, args.agent)?;
     if said.is_empty() {
         out::line("no agent's settings have hooks of ours; nothing to do");
     }

@@ -141,10 +141,18 @@ impl Wiring {
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub(super) fn take_out(&self, only: Option<Agent>) -> Result<Vec<String>> {
+    pub(super) fn take_out(&self, env: &Env, only: Option<Agent>) -> Result<Vec<String>> {
         let mut said = Vec::new();
         let mut kept = Vec::new();
-        for wired in self.note()?.files {
+        let noted = self.note()?.files;
+        for agent in Agent::ALL {
+            let path = self.path(env, agent);
+            let known = noted.iter().any(|wired| Path::new(&wired.path) == path);
+            if !known && only.is_none_or(|only| only == agent) {
+                said.extend(unnoted(agent, &path, &self.base)?);
+            }
+        }
+        for wired in noted {
             if only.is_some_and(|agent| agent.name() != wired.agent) {
                 kept.push(wired);
                 continue;
@@ -440,6 +448,43 @@ fn rendered(document: &Value, like: &str) -> Result<String> {
     String::from_utf8(bytes).doing(ErrorKind::Internal, || {
         "the settings are no text".to_owned()
     })
+}
+
+/// Takes our hooks out of settings that came here with them, and says so.
+fn unnoted(agent: Agent, path: &Path, base: &Path) -> Result<Option<String>> {
+    let Some(now) = files::read_if_there(path)? else {
+        return Ok(None);
+    };
+    let gone = format!(
+        "{} is removed: it held nothing but our hooks",
+        path.display()
+    );
+    if let Some(text) = agent.plugin() {
+        if now != text.as_bytes() {
+            return Ok(None);
+        }
+        remove_with_dirs(&rewrite::check(path)?, base)?;
+        return Ok(Some(gone));
+    }
+    let Ok(mut document) = serde_json::from_slice::<Value>(&now) else {
+        return Ok(None);
+    };
+    if !wiring::unwire(&mut document) {
+        return Ok(None);
+    }
+    let empty = document
+        .as_object()
+        .is_some_and(|rest| rest.keys().all(|key| key == "version"));
+    if empty {
+        remove_with_dirs(&rewrite::check(path)?, base)?;
+        return Ok(Some(gone));
+    }
+    let text = rendered(&document, &String::from_utf8_lossy(&now))?;
+    rewrite::rewrite(path, text.as_bytes(), 0o644)?;
+    Ok(Some(format!(
+        "our hooks were taken out of {}; what it was before is not noted here",
+        path.display()
+    )))
 }
 
 /// Removes a file and the directories above it, below `base`, that are empty then.

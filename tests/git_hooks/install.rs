@@ -668,3 +668,70 @@ fn a_machine_wide_directory_says_of_a_hook_that_is_not_executable_what_git_says(
     sandbox.git(["config", "advice.ignoredHook", "false"]);
     assert_eq!(commit(), "");
 }
+
+#[test]
+fn a_repository_that_was_moved_or_copied_with_our_hooks_is_known_again_and_uninstalled_whole() {
+    let theirs = "#!/bin/sh\necho theirs >> ran\n";
+    for verb in ["mv", "cp -r"] {
+        for noted_again in [false, true] {
+            let sandbox = Sandbox::with_files(&[("a", "1")]);
+            hook(&sandbox, "pre-commit", theirs);
+            let config = sandbox.read(".git/config");
+            sandbox.holdpoint(["init", "--agent", "claude"]).exits(0);
+            let mut shell = sandbox.command("sh");
+            shell.current_dir(sandbox.path("."));
+            shell.args(["-ec", &format!("{verb} work elsewhere")]);
+            assert!(shell.status().unwrap().success());
+            let there = sandbox.path("elsewhere");
+            let holdpoint = |args: &[&str]| {
+                let mut command = sandbox.command(env!("CARGO_BIN_EXE_holdpoint"));
+                Ran::from(command.current_dir(&there).args(args).output().unwrap())
+            };
+            let ran = holdpoint(&["doctor"]).exits(0);
+            assert!(ran.out.contains("moved or copied"), "{}", ran.out);
+            assert!(ran.out.contains("answered"), "{}", ran.out);
+            if noted_again {
+                holdpoint(&["init"]).exits(0);
+                let ran = holdpoint(&["doctor"]).exits(0);
+                assert!(!ran.out.contains("moved or copied"), "{}", ran.out);
+            }
+            holdpoint(&["uninstall"]).exits(0);
+            let hooks = there.join(".git/hooks");
+            assert_eq!(
+                fs::read_to_string(hooks.join("pre-commit")).unwrap(),
+                theirs
+            );
+            assert!(!hooks.join("reference-transaction").exists(), "{verb}");
+            assert!(!hooks.join("pre-push").exists(), "{verb}");
+            assert!(!there.join(".claude").exists(), "{verb}");
+            assert_eq!(
+                fs::read_to_string(there.join(".git/config")).unwrap(),
+                config
+            );
+            let ran = holdpoint(&["uninstall"]).exits(0);
+            assert!(ran.out.contains("nothing to do"), "{}", ran.out);
+        }
+    }
+}
+
+#[test]
+fn a_shared_hooks_directory_is_not_taken_for_a_repository_s_own() {
+    let sandbox = Sandbox::with_files(&[("a", "1")]);
+    sandbox.holdpoint(["init"]).exits(0);
+    let hooks = sandbox.work().join(".git/hooks");
+    let other = sandbox.path("other");
+    fs::create_dir(&other).unwrap();
+    let run = |program: &str, args: &[&str]| {
+        let mut command = sandbox.command(program);
+        Ran::from(command.current_dir(&other).args(args).output().unwrap())
+    };
+    run("git", &["init", "-q"]).exits(0);
+    run(
+        "git",
+        &["config", "core.hooksPath", hooks.to_str().unwrap()],
+    )
+    .exits(0);
+    let ran = run(env!("CARGO_BIN_EXE_holdpoint"), &["uninstall"]).exits(0);
+    assert!(ran.out.contains("nothing to do"), "{}", ran.out);
+    assert!(hooks.join("pre-commit").exists());
+}

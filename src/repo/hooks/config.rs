@@ -229,6 +229,9 @@ pub fn append(file: &Path, text: &[u8], receipt: &mut Receipt, note: &Path) -> R
     let before = disk::read_if_there(&file)?;
     let old = before.clone().unwrap_or_default();
     if memchr::memmem::find(&old, text).is_some() {
+        if adopt(&file, &old, text, receipt) {
+            receipt.write(note)?;
+        }
         return Ok(false);
     }
     let mut added = Vec::new();
@@ -247,6 +250,24 @@ pub fn append(file: &Path, text: &[u8], receipt: &mut Receipt, note: &Path) -> R
     receipt.write(note)?;
     write_locked(&file, &new)?;
     Ok(true)
+}
+
+/// Notes text of ours in a file where no note knows of it; returns whether there was any.
+pub fn adopt(file: &Path, now: &[u8], text: &[u8], receipt: &mut Receipt) -> bool {
+    let known = receipt.configs.iter().any(|config| {
+        config.path == file && memchr::memmem::find(config.added.as_bytes(), text).is_some()
+    });
+    if known || memchr::memmem::find(now, text).is_none() {
+        return false;
+    }
+    receipt.configs.push(ConfigReceipt {
+        path: file.to_path_buf(),
+        added: String::from_utf8_lossy(text).into_owned(),
+        existed: true,
+        before: String::new(),
+        after: String::new(),
+    });
+    true
 }
 
 /// Takes out what [`append`] added and returns what could not be.

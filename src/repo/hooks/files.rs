@@ -82,6 +82,10 @@ pub fn install(dir: &Path, event: Event, receipt: &mut Receipt, note: &Path) -> 
         receipt.write(note)?;
     }
     let ours = is_ours(&hook);
+    if ours {
+        adopt(dir, event, receipt)?;
+        receipt.write(note)?;
+    }
     let aside = prior_paths(&hook);
     let used = aside
         .iter()
@@ -132,6 +136,41 @@ pub fn install(dir: &Path, event: Event, receipt: &mut Receipt, note: &Path) -> 
     })?;
     Form::of(event, true).put(&hook, &receipt.program, event)?;
     Ok(Change::Chained)
+}
+
+/// Notes a hook of ours that no note knows: the repository was moved or copied with it.
+///
+/// # Errors
+/// When a hook that was there before it cannot be read.
+pub fn adopt(dir: &Path, event: Event, receipt: &mut Receipt) -> Result<()> {
+    let hook = dir.join(event.name());
+    if find_ours(&hook).is_none() || receipt.hook(&hook).is_some() {
+        return Ok(());
+    }
+    let aside: Vec<PathBuf> = prior_paths(&hook)
+        .into_iter()
+        .filter(|path| fs::symlink_metadata(path).is_ok())
+        .collect();
+    if aside.is_empty() {
+        receipt.hooks.push(HookReceipt {
+            path: hook,
+            prior: None,
+            before: String::new(),
+            mode: 0,
+        });
+        return Ok(());
+    }
+    for prior in aside {
+        let before = fingerprint(&prior)?;
+        let mode = fs::symlink_metadata(&prior).map_or(0o755, |meta| meta.permissions().mode());
+        receipt.hooks.push(HookReceipt {
+            path: hook.clone(),
+            prior: Some(prior),
+            before,
+            mode: mode & 0o7777,
+        });
+    }
+    Ok(())
 }
 
 /// Puts what our displaced hook stood for in its place, and forgets it.

@@ -86,10 +86,19 @@ pub fn worktrees(env: &Env, workspace: &Workspace) -> Result<Vec<Worktree>> {
 }
 
 fn worktree(env: &Env, workspace: &Workspace) -> Result<Worktree> {
-    let receipt = Receipt::read(&install::note(workspace))?;
+    let mut remarks = Vec::new();
+    let mut receipt = Receipt::read(&install::note(workspace))?;
+    if receipt.is_none() {
+        receipt = install::unnoted(env, workspace)?;
+        if receipt.is_some() {
+            remarks.push(
+                "they are not noted here, so the repository was moved or copied with them; to note them: holdpoint init"
+                    .to_owned(),
+            );
+        }
+    }
     let mode = receipt.as_ref().map(|receipt| receipt.mode);
     let effective = place::effective(workspace)?;
-    let mut remarks = Vec::new();
     if let SetBy::Setting {
         scope,
         value,

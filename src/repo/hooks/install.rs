@@ -182,13 +182,50 @@ pub fn install_tripwire(env: &Env, workspace: &Workspace, program: &Path) -> Res
 ///
 /// # Errors
 /// When a file cannot be moved, removed or written.
-pub fn uninstall(workspace: &Workspace) -> Result<Option<Vec<String>>> {
+pub fn uninstall(env: &Env, workspace: &Workspace) -> Result<Option<Vec<String>>> {
     let note = note(workspace);
     if Receipt::read(&note)?.is_none() {
-        return Ok(None);
+        let Some(found) = unnoted(env, workspace)? else {
+            return Ok(None);
+        };
+        let _lock = lock(workspace)?;
+        found.write(&note)?;
+        return take_out(workspace);
     }
     let _lock = lock(workspace)?;
     take_out(workspace)
+}
+
+/// An installation that no note knows: the repository was moved or copied, or the notes are gone.
+///
+/// A hooks directory outside the repository may serve others, so what lies there is not taken for this one's.
+///
+/// # Errors
+/// When git does not answer, or a hook cannot be read.
+pub fn unnoted(env: &Env, workspace: &Workspace) -> Result<Option<Receipt>> {
+    let common = place::common_dir(workspace)?;
+    let effective = place::effective(workspace)?;
+    let programs = Programs::of_user(env)?;
+    let mut receipt = Receipt::new(Mode::Files, programs.copy());
+    let own = common.join("hooks");
+    let inside = effective.path.starts_with(&common) || effective.path.starts_with(&workspace.root);
+    for event in Event::ALL {
+        files::adopt(&own, event, &mut receipt)?;
+        if inside && effective.path != own {
+            files::adopt(&effective.path, event, &mut receipt)?;
+        }
+    }
+    let file = common.join("config");
+    let file = fs::canonicalize(&file).unwrap_or(file);
+    let now = disk::read_if_there(&file)?.unwrap_or_default();
+    let hooks = config::include_of(&programs.hooks_config());
+    if config::adopt(&file, &now, &hooks, &mut receipt) {
+        receipt.mode = Mode::Config;
+    }
+    let tripwire = config::include_of(&programs.tripwire_config());
+    config::adopt(&file, &now, &tripwire, &mut receipt);
+    let none = receipt.hooks.is_empty() && receipt.configs.is_empty();
+    Ok((!none).then_some(receipt))
 }
 
 fn take_out(workspace: &Workspace) -> Result<Option<Vec<String>>> {
