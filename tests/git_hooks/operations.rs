@@ -49,8 +49,6 @@ enum Hooks {
 enum Tripwire {
     /// A safety point holds the victim beforehand, and an agent is stopped in time.
     Stands,
-    /// A safety point holds the victim beforehand; an agent's goes on, too, because it may have it back.
-    Saves,
     /// Git does not call it, or hooks do it better.
     Elsewhere,
 }
@@ -263,7 +261,7 @@ macro_rules! rows {
 const FILES: &[Row] = rows! {
     "git reset -q --hard", dirty, a_is_precious, Blind, Stands, true;
     "git reset -q --merge", |s| { dirty(s); s.git(["add", "a"]); }, a_is_precious, Blind, Stands, true;
-    "git reset -q", staged, a_is_staged, Blind, Saves, false;
+    "git reset -q", staged, a_is_staged, Blind, Stands, true;
     "git checkout -q -- a", dirty, a_is_precious, Blind, Stands, true;
     "git checkout -q HEAD -- a", dirty, a_is_precious, Blind, Stands, true;
     "git checkout -q .", dirty, a_is_precious, Blind, Stands, true;
@@ -285,7 +283,7 @@ const FILES: &[Row] = rows! {
     }, |s| is(s, "ignored.env", PRECIOUS), Blind, Stands, true;
     "git checkout -q -f topic", |s| s.write("t", PRECIOUS), |s| is(s, "t", PRECIOUS), Blind, Stands, true;
     "git rm -q -f a", dirty, a_is_precious, Blind, Stands, true;
-    "git rm -q --cached -f a", staged, a_is_staged, Blind, Saves, false;
+    "git rm -q --cached -f a", staged, a_is_staged, Blind, Stands, true;
     "git mv -f b a", dirty, a_is_precious, Blind, Stands, true;
     "git add a", staged, a_is_staged, Blind, Elsewhere, false;
     "git read-tree -u --reset HEAD", dirty, a_is_precious, Blind, Stands, true;
@@ -304,7 +302,7 @@ const FILES: &[Row] = rows! {
     "git sparse-checkout set dir", |s| {
         prepared(s, "mkdir cone && echo x > cone/x && git add cone && git commit -qm cone");
         s.write("cone/ignored.env", PRECIOUS);
-    }, |s| is(s, "cone/ignored.env", PRECIOUS), Blind, Saves, false;
+    }, |s| is(s, "cone/ignored.env", PRECIOUS), Blind, Stands, true;
     "rm -rf .git", nothing, |s| s.work().join(".git").exists(), Blind, Elsewhere, true;
     "echo x > .git/refs/heads/topic", nothing, topic_stands, Blind, Elsewhere, true;
 };
