@@ -4,18 +4,22 @@
 //! workspace is put back; the caller notes the hold's id in between, so that a
 //! kill at any moment neither loses the change nor forgets the hold.
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::gate::Answer;
+use crate::error::{Context as _, Error, ErrorKind, Result};
+use crate::gate::{self, Answer, Asking};
 use crate::holds;
-use crate::judge::{Actor, Level, PathChange, Policy};
+use crate::judge::{Action, Actor, Level, PathChange, Policy};
 use crate::prefs;
 use crate::repo::Workspace;
 use crate::runs::delta::Payload;
+use crate::runs::gitside;
 use crate::runs::left::Left;
 use crate::sys::env::Env;
 use crate::sys::{clock, failpoint, out};
 use crate::vault::{self, SafetyPoint};
 use std::path::Path;
+
+/// Where the copies of git's own files lie, below the loop's or run's directory.
+const NOTED: &str = "noted";
 
 /// The iteration or run whose traces are judged.
 #[derive(Debug)]
@@ -58,6 +62,59 @@ impl<'a> Scene<'a> {
     }
 }
 
+/// Copies what decides which programs git runs, before a command is started.
+///
+/// # Errors
+/// When a file cannot be read or written.
+pub(super) fn note(workspace: &Workspace, dir: &Path) -> Result<()> {
+    gitside::note(workspace, &dir.join(NOTED))
+}
+
+/// Holds changes of the files that decide what git runs, and puts them back; stash entries that were dropped, too.
+fn settle_git(env: &Env, workspace: &Workspace, scene: &Scene<'_>, policy: &Policy) -> Result<()> {
+    let noted = scene.dir.join(NOTED);
+    let dir = scene.dir.join(format!("held-{}", clock::id()));
+    if let Some((changes, payload)) = gitside::tampered(workspace, &noted, &dir)? {
+        let facts = gitside::facts(&changes, scene.actor.clone(), scene.point);
+        let action = Action::WorkspaceDelta {
+            from: scene.point.to_owned(),
+            changes,
+        };
+        let json = serde_json::to_value(&payload).doing(ErrorKind::Internal, || {
+            "cannot word the held change".to_owned()
+        })?;
+        let request = gate::Request {
+            action: &action,
+            facts,
+            policy,
+            session: None,
+            run: Some(scene.run),
+            asking: Asking::Never,
+            payload: json,
+        };
+        match gate::pass(env, workspace, request)? {
+            Answer::Passed(_) => payload.drop_bytes()?,
+            Answer::Held(held) => {
+                failpoint::reach();
+                payload.put_back(workspace)?;
+                let id = held.hold.id;
+                out::note(format!(
+                    "holdpoint: held (git's own files): {}; put back, and kept in hold {id}\n  look: holdpoint holds show {id}   apply: holdpoint confirm {id}   drop: holdpoint deny {id}",
+                    held.verdict.reasoning
+                ));
+            }
+        }
+    }
+    let back = gitside::put_stashes_back(workspace, &noted)?;
+    if !back.is_empty() {
+        out::note(format!(
+            "holdpoint: stash entries were dropped, and are back: {}",
+            back.join("; ")
+        ));
+    }
+    Ok(())
+}
+
 /// Judges the changes since the safety point, and holds what needs a person.
 ///
 /// # Errors
@@ -65,6 +122,7 @@ impl<'a> Scene<'a> {
 pub(super) fn settle(env: &Env, workspace: &Workspace, scene: &Scene<'_>) -> Result<Settled> {
     let policy = prefs::policy(env, workspace)?;
     let point = vault::find(env, workspace, Some(scene.point))?;
+    settle_git(env, workspace, scene, &policy)?;
     let left = scene.left((env, workspace), (&policy, &point));
     let changes = left.changes(|path| path.starts_with(b".loop/"))?;
     let parted = left.part(changes.paths)?;

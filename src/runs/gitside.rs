@@ -4,7 +4,10 @@ use super::beneath::{self, Content};
 use super::delta::{Kept, Payload};
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::holds::Hold;
-use crate::judge::{ChangeOp, PathChange, RefUpdate};
+use crate::judge::{
+    Actor, ChangeOp, Coverage, Effect, EffectKind, Facts, FileOp, FileState, Nature, PathChange,
+    Place, RefUpdate, Surface,
+};
 use crate::repo::{Git, Workspace, hooks};
 use crate::sys::files::{self, Durability};
 use crate::sys::out;
@@ -185,6 +188,38 @@ pub fn tampered(
         let payload = Payload::new(into.to_path_buf(), Some(common.clone()), kept);
         (changes, payload)
     }))
+}
+
+/// What changes of the files that decide what git runs are to the judge.
+#[must_use]
+pub fn facts(changes: &[PathChange], actor: Actor, point: &str) -> Facts {
+    let effects = changes
+        .iter()
+        .map(|change| {
+            Effect::new(
+                EffectKind::File {
+                    op: match change.op {
+                        ChangeOp::Create => FileOp::Create,
+                        ChangeOp::Delete => FileOp::Delete,
+                        ChangeOp::Modify | ChangeOp::Rename { .. } => FileOp::Modify,
+                    },
+                    place: Place::GitDir,
+                    nature: Nature::Config,
+                    state: FileState::Modified,
+                },
+                change.path.clone(),
+            )
+            .because("it decides what git runs")
+        })
+        .collect();
+    Facts {
+        surface: Surface::Run,
+        actor,
+        effects,
+        coverage: Coverage::Held {
+            point: point.to_owned(),
+        },
+    }
 }
 
 /// Whether two configurations differ only in what git keeps there for itself.

@@ -81,11 +81,8 @@ fn a_command_killed_with_its_runner_is_done_again_and_said() {
     until("the first iteration", || {
         std::fs::read_to_string(&runs).is_ok_and(|ran| ran == "1\n")
     });
-    // The leash notes its child only after the child began.
-    until("the leash wrote its note", || {
-        on_leashes(&sandbox).iter().any(|(_, child)| *child > 0)
-    });
-    strike(&sandbox, &mut runner, Victim::All);
+    until("the leash wrote its note", || is_noted(&sandbox));
+    strike_all(&sandbox, &mut runner);
     std::fs::write(&gate, "").unwrap();
     let ran = holdpoint(&sandbox, &["loop", "run", &id]).exits(0);
     assert!(ran.err.contains("is done again"), "{}", ran.err);
@@ -303,6 +300,16 @@ fn strike(sandbox: &Sandbox, leader: &mut std::process::Child, victim: Victim) {
         }
     }
     leader.wait().unwrap();
+}
+
+/// Whether the leash has noted its child, which it does only after the child began.
+pub(super) fn is_noted(sandbox: &Sandbox) -> bool {
+    on_leashes(sandbox).iter().any(|(_, child)| *child > 0)
+}
+
+/// Kills the runner and all that it started.
+pub(super) fn strike_all(sandbox: &Sandbox, leader: &mut std::process::Child) {
+    strike(sandbox, leader, Victim::All);
 }
 
 /// A number that looks random and is the same in every run of a test.

@@ -3,6 +3,7 @@
 mod collab;
 mod damage;
 mod kills;
+mod leavings;
 mod screens;
 
 use crate::support::{Ran, Sandbox};

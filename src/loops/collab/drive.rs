@@ -177,6 +177,7 @@ impl Drive<'_> {
             out::note(format!("holdpoint: {notice}"));
         }
         self.snapshot.safety_point = Some(saved.point.id);
+        settle::note(self.workspace, self.dir.path())?;
         self.snapshot.turn(Event::Started)?;
         self.dir.save(&self.snapshot)
     }

@@ -6,6 +6,7 @@ use crate::journal::Outcome as LogOutcome;
 use crate::judge::PathChange;
 use crate::loops::action::{self, Action, Control, Turn};
 use crate::loops::report;
+use crate::loops::settle;
 use crate::loops::state::LoopState;
 use crate::loops::store::{self, VERSION, write_json};
 use crate::runs::leashed::{self, Company, Found, Leashed, Start};
@@ -160,6 +161,7 @@ impl Lead<'_> {
         }
         attempt.point = Some(saved.point.id.clone());
         failpoint::reach();
+        settle::note(self.workspace, &self.store.private_dir(self.id))?;
         let loaded = self.update(|state| {
             if let Some(skill) = &mut state.skill_state {
                 report::enter(skill, attempt.action);
@@ -220,6 +222,7 @@ impl Lead<'_> {
         let end = running.wait(self.env, |_| self.cancelled.load(Ordering::Relaxed))?;
         let Some(end) = end else {
             running.end(self.env)?;
+            self.settle(attempt)?;
             return self.cancel(attempt).map(Some);
         };
         self.ended(attempt, &end)
@@ -237,7 +240,7 @@ impl Lead<'_> {
     /// The person pressed Ctrl-C: the command is gone, the loop pauses.
     pub(super) fn cancel(&self, attempt: &Attempt) -> Result<Outcome> {
         let message = format!(
-            "iteration {} was cancelled by the person (E007); the workspace is as the command left it",
+            "iteration {} was cancelled by the person (E007); what it had done and may keep is still there",
             attempt.iteration
         );
         self.interrupted(attempt, &message)?;
@@ -341,10 +344,12 @@ impl Lead<'_> {
                     }
                     Found::Ended(_) => {
                         let message = format!(
-                            "iteration {} was killed before it ended and is done again; what it had done so far is still there",
+                            "iteration {} was killed before it ended and is done again; what it had done so far and may keep is still there",
                             attempt.iteration
                         );
                         self.interrupted(&attempt, &message)?;
+                        // The next start's safety point must not take over what nobody judged.
+                        self.settle(&mut attempt)?;
                         self.forget(&attempt)?;
                         Ok(None)
                     }

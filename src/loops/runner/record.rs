@@ -91,7 +91,7 @@ impl Lead<'_> {
     }
 
     /// Judges the workspace, once; notes the hold before anything is put back.
-    fn settle(&self, attempt: &mut Attempt) -> Result<Vec<PathChange>> {
+    pub(super) fn settle(&self, attempt: &mut Attempt) -> Result<Vec<PathChange>> {
         let Some(point) = attempt.point.clone() else {
             return Ok(Vec::new());
         };

@@ -8,8 +8,7 @@ use crate::error::{Context as _, ErrorKind, Result};
 use crate::gate::Answer;
 use crate::journal::{Filter, Log, Query};
 use crate::judge::{
-    Action, ChangeOp, Coverage, Effect, EffectKind, Facts, FileOp, FileState, GitClass, Nature,
-    Place, RefChange, RefUpdate, RuleId, Surface,
+    Action, Effect, EffectKind, Facts, GitClass, RefChange, RefUpdate, RuleId, Surface,
 };
 use crate::repo::hooks::fate::Fate;
 use crate::runs::gitside;
@@ -36,33 +35,7 @@ pub(super) fn files(
     };
     settled.git_touched = true;
     let paths: Vec<BString> = changes.iter().map(|change| change.path.clone()).collect();
-    let effects = changes
-        .iter()
-        .map(|change| {
-            Effect::new(
-                EffectKind::File {
-                    op: match change.op {
-                        ChangeOp::Create => FileOp::Create,
-                        ChangeOp::Delete => FileOp::Delete,
-                        ChangeOp::Modify | ChangeOp::Rename { .. } => FileOp::Modify,
-                    },
-                    place: Place::GitDir,
-                    nature: Nature::Config,
-                    state: FileState::Modified,
-                },
-                change.path.clone(),
-            )
-            .because("it decides what git runs")
-        })
-        .collect();
-    let facts = Facts {
-        surface: Surface::Run,
-        actor: run.actor(),
-        effects,
-        coverage: Coverage::Held {
-            point: point.id.clone(),
-        },
-    };
+    let facts = gitside::facts(&changes, run.actor(), &point.id);
     let action = Action::WorkspaceDelta {
         from: point.id.clone(),
         changes,
