@@ -1,7 +1,8 @@
 //! Commits that no ref holds and that are left: detached heads, searches, rebases, worktrees.
 
 use super::way::listed;
-use super::{Evidence, Finding, commits, counted, without};
+use super::without::without;
+use super::{Evidence, Finding, commits, counted};
 use crate::assess::around::Around;
 use crate::judge::{GitClass, Losses};
 use crate::repo::{Dropped, Git, Others, Workspace};
@@ -88,6 +89,45 @@ impl Evidence<'_, '_> {
             commits,
             ..Losses::default()
         })
+    }
+
+    pub(super) fn abandon(&self, what: &str) -> Vec<Finding> {
+        let class = GitClass::Discard;
+        let Some(dir) = &self.around.workspace().git_dir else {
+            return vec![without(&self.git.act)];
+        };
+        let marks: &[&str] = match what {
+            "merge" => &["MERGE_HEAD"],
+            "cherry-pick" => &["CHERRY_PICK_HEAD", "sequencer"],
+            "revert" => &["REVERT_HEAD", "sequencer"],
+            _ => &["rebase-merge", "rebase-apply"],
+        };
+        if !marks.iter().any(|mark| dir.join(mark).exists()) {
+            return vec![Finding::harmless(
+                class,
+                format!("no {what} is in progress"),
+            )];
+        }
+        let mut findings = Vec::new();
+        match self.unsaved() {
+            Some(losses) if losses.is_empty() => {}
+            Some(losses) => findings
+                .push(Finding::lossy(class, "what has been resolved is dropped").losing(losses)),
+            None => findings.push(Finding::lossy(
+                class,
+                "what has been resolved cannot be told",
+            )),
+        }
+        if what == "rebase"
+            && let Some(losses) = self.rebased().filter(|losses| !losses.is_empty())
+        {
+            let why = "commits that were made during the rebase are dropped";
+            findings.push(Finding::lossy(GitClass::History, why).losing(losses));
+        }
+        if findings.is_empty() {
+            findings.push(Finding::harmless(class, "nothing has been resolved yet"));
+        }
+        findings
     }
 
     pub(super) fn remove_worktree(&self, path: &Arg, force: bool) -> Vec<Finding> {
