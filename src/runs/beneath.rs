@@ -9,7 +9,6 @@ use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Write as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -53,18 +52,39 @@ impl Content {
     }
 }
 
-/// Reads a path below `root`.
+/// What a path holds, its bytes not read yet.
+#[derive(Debug)]
+pub enum Open {
+    /// Nothing.
+    Absent,
+    /// A file, open to be read.
+    File {
+        /// The file.
+        file: File,
+        /// Permission bits.
+        mode: u32,
+    },
+    /// A symbolic link to this target.
+    Link {
+        /// The target.
+        target: Vec<u8>,
+    },
+    /// Something else: a directory, a device, a pipe.
+    Other,
+}
+
+/// Opens a path below `root`.
 ///
 /// # Errors
-/// When it cannot be read, or a link leads to it.
-pub fn read(root: &Path, path: &BStr) -> Result<Content> {
+/// When it cannot be opened, or a link leads to it.
+pub fn open(root: &Path, path: &BStr) -> Result<Open> {
     let doing = || format!("cannot read {path}");
     let Some((dir, name)) = parent(root, path, Parents::AsTheyAre)? else {
-        return Ok(Content::Absent);
+        return Ok(Open::Absent);
     };
     let stat = match rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
-        Err(Errno::NOENT) => return Ok(Content::Absent),
+        Err(Errno::NOENT) => return Ok(Open::Absent),
         Err(error) => return Err(error).doing(ErrorKind::Io, doing),
     };
     match rustix::fs::FileType::from_raw_mode(stat.st_mode) {
@@ -76,23 +96,38 @@ pub fn read(root: &Path, path: &BStr) -> Result<Content> {
                 Mode::empty(),
             )
             .doing(ErrorKind::Io, doing)?;
-            let mut bytes = Vec::new();
-            std::io::Read::read_to_end(&mut File::from(fd), &mut bytes)
-                .doing(ErrorKind::Io, doing)?;
-            Ok(Content::File {
-                bytes,
+            Ok(Open::File {
+                file: File::from(fd),
                 mode: stat.st_mode & 0o7777,
             })
         }
         rustix::fs::FileType::Symlink => {
             let target =
                 rustix::fs::readlinkat(&dir, name, Vec::new()).doing(ErrorKind::Io, doing)?;
-            Ok(Content::Link {
+            Ok(Open::Link {
                 target: target.into_bytes(),
             })
         }
-        _ => Ok(Content::Other),
+        _ => Ok(Open::Other),
     }
+}
+
+/// Reads a path below `root`.
+///
+/// # Errors
+/// When it cannot be read, or a link leads to it.
+pub fn read(root: &Path, path: &BStr) -> Result<Content> {
+    Ok(match open(root, path)? {
+        Open::Absent => Content::Absent,
+        Open::File { mut file, mode } => {
+            let mut bytes = Vec::new();
+            std::io::Read::read_to_end(&mut file, &mut bytes)
+                .doing(ErrorKind::Io, || format!("cannot read {path}"))?;
+            Content::File { bytes, mode }
+        }
+        Open::Link { target } => Content::Link { target },
+        Open::Other => Content::Other,
+    })
 }
 
 /// The name that a path's new content has until it is whole; `tag` tells whose it is.
@@ -142,24 +177,7 @@ pub fn put(root: &Path, path: &BStr, content: &Content, tag: &str) -> Result<()>
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(error) => Err(error).doing(ErrorKind::Io, doing),
         },
-        Content::File { bytes, mode } => {
-            let fd = rustix::fs::openat(
-                &dir,
-                temporary.as_str(),
-                OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC,
-                Mode::RUSR | Mode::WUSR,
-            )
-            .doing(ErrorKind::Io, doing)?;
-            let mut file = File::from(fd);
-            let written = file
-                .write_all(bytes)
-                .and_then(|()| file.sync_data())
-                .and_then(|()| {
-                    rustix::fs::fchmod(&file, Mode::from_raw_mode(*mode))
-                        .map_err(std::io::Error::from)
-                });
-            finish(&dir, &temporary, name, written).doing(ErrorKind::Io, doing)
-        }
+        Content::File { bytes, mode } => put_file(root, path, &mut bytes.as_slice(), *mode, tag),
         Content::Link { target } => {
             let made = rustix::fs::symlinkat(target.as_slice(), &dir, temporary.as_str())
                 .map_err(std::io::Error::from);
@@ -169,6 +187,39 @@ pub fn put(root: &Path, path: &BStr, content: &Content, tag: &str) -> Result<()>
             Err(Error::new(ErrorKind::Io, doing()).because("it is neither a file nor a link"))
         }
     }
+}
+
+/// Puts a file with the bytes of `from` below `root`; see [`put`].
+///
+/// # Errors
+/// As [`put`].
+pub fn put_file(
+    root: &Path,
+    path: &BStr,
+    from: &mut dyn std::io::Read,
+    mode: u32,
+    tag: &str,
+) -> Result<()> {
+    let doing = || format!("cannot put {path} back");
+    clear(root, path, tag)?;
+    let Some((dir, name)) = parent(root, path, Parents::Made)? else {
+        return Ok(());
+    };
+    let temporary = temporary(tag);
+    let fd = rustix::fs::openat(
+        &dir,
+        temporary.as_str(),
+        OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC,
+        Mode::RUSR | Mode::WUSR,
+    )
+    .doing(ErrorKind::Io, doing)?;
+    let mut file = File::from(fd);
+    let written = std::io::copy(from, &mut file)
+        .and_then(|_| file.sync_data())
+        .and_then(|()| {
+            rustix::fs::fchmod(&file, Mode::from_raw_mode(mode)).map_err(std::io::Error::from)
+        });
+    finish(&dir, &temporary, name, written).doing(ErrorKind::Io, doing)
 }
 
 fn finish(

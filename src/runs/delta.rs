@@ -5,6 +5,7 @@
 
 use super::beneath::{self, Content};
 use super::gitside::RefPayload;
+use super::stream::{self, Body, Found};
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::holds::{Hold, State};
 use crate::judge::{ChangeOp, PathChange};
@@ -116,55 +117,31 @@ pub fn keep(
     for side in sides(changes) {
         let name = format!("{:05}", paths.len());
         if !side.mode_before.is_empty() {
-            let bytes = before(env, workspace, point, side.path.as_bstr())?;
-            files::replace(
-                &dir.join(format!("{name}.before")),
-                &bytes,
-                0o600,
-                files::Durability::Synced,
-            )?;
+            let to = dir.join(format!("{name}.before"));
+            stream::keep_before(env, workspace, point, side.path.as_bstr(), &to)?;
         }
-        if !side.mode_after.is_empty() {
-            let bytes = match beneath::read(&workspace.root, side.path.as_bstr())? {
-                Content::File { bytes, .. } => bytes,
-                Content::Link { target } => target,
-                // A pipe, socket or device holds nothing that could be kept.
-                Content::Other => {
-                    paths.push(Kept {
-                        name,
-                        mode_after: String::new(),
-                        ..side
-                    });
-                    continue;
-                }
-                Content::Absent => {
+        let mut mode_after = side.mode_after.clone();
+        if !mode_after.is_empty() {
+            let to = dir.join(format!("{name}.after"));
+            match stream::keep_after(&workspace.root, side.path.as_bstr(), &to)? {
+                Found::Kept => {}
+                Found::Special => mode_after.clear(),
+                Found::Absent => {
                     return Err(Error::new(
                         ErrorKind::Io,
                         format!("cannot keep {}: it changed while it was read", side.path),
                     ));
                 }
-            };
-            files::replace(
-                &dir.join(format!("{name}.after")),
-                &bytes,
-                0o600,
-                files::Durability::Synced,
-            )?;
+            }
         }
         failpoint::reach();
-        paths.push(Kept { name, ..side });
+        paths.push(Kept {
+            mode_after,
+            name,
+            ..side
+        });
     }
     Ok(Payload::new(dir.to_path_buf(), None, paths))
-}
-
-fn before(env: &Env, workspace: &Workspace, point: &SafetyPoint, path: &BStr) -> Result<Vec<u8>> {
-    vault::content(env, workspace, point, path)?.ok_or_else(|| {
-        Error::new(
-            ErrorKind::Damaged,
-            format!("the safety point {} does not hold {path}", point.id),
-        )
-        .hint(format!("look at it: holdpoint points show {}", point.id))
-    })
 }
 
 /// Whether a path is a pipe, a socket or a device.
@@ -269,6 +246,14 @@ impl Payload {
         })
     }
 
+    fn body(&self, kept: &Kept, side: Side) -> Result<Body> {
+        let (mode, end) = match side {
+            Side::Before => (&kept.mode_before, "before"),
+            Side::After => (&kept.mode_after, "after"),
+        };
+        Body::of(self.dir.join(format!("{}.{end}", kept.name)), mode)
+    }
+
     /// Puts every path back as it was before the run, where the run's change still stands.
     ///
     /// A path that changed again in the meantime is left and returned.
@@ -290,18 +275,23 @@ impl Payload {
                 // Where the run made a directory of a file, only its own files were in it.
                 beneath::remove_empty_dirs(self.root(workspace), kept.path.as_bstr());
             }
-            let now = beneath::read(self.root(workspace), kept.path.as_bstr());
-            let before = self.side(kept, Side::Before)?;
-            match now {
-                Ok(now) if now == before => continue,
-                Ok(Content::Other) if is_special(self.root(workspace), kept.path.as_bstr()) => {}
-                Ok(now) if now != self.side(kept, Side::After)? && now != Content::Absent => {
-                    left.push(kept.path.clone());
-                    continue;
-                }
-                Ok(_) | Err(_) => {}
+            let (root, path) = (self.root(workspace), kept.path.as_bstr());
+            let before = self.body(kept, Side::Before)?;
+            // A path that cannot be read is one that a link leads to: putting it back says so, or finds it gone.
+            if before.is_at(root, path).unwrap_or(false) {
+                continue;
             }
-            beneath::put(self.root(workspace), kept.path.as_bstr(), &before, &tag)?;
+            let stands = is_special(root, path)
+                || Body::Absent.is_at(root, path).unwrap_or(true)
+                || self
+                    .body(kept, Side::After)?
+                    .is_at(root, path)
+                    .unwrap_or(true);
+            if !stands {
+                left.push(kept.path.clone());
+                continue;
+            }
+            before.put(root, path, &tag)?;
             failpoint::reach();
         }
         Ok(left)
@@ -623,13 +613,17 @@ pub fn back_to(env: &Env, workspace: &Workspace, id: &str) -> Result<usize> {
         .iter()
         .filter(|kept| !kept.mode_before.is_empty())
     {
-        let bytes = before(env, workspace, &point, kept.path.as_bstr())?;
-        let content = Content::from_mode(bytes, &kept.mode_before).ok_or_else(|| {
-            Error::new(
-                ErrorKind::Io,
-                format!("cannot put {} back: it was no file", kept.path),
-            )
-        })?;
+        let path = kept.path.as_bstr();
+        let content = vault::content(env, workspace, &point, path)?
+            .and_then(|bytes| Content::from_mode(bytes, &kept.mode_before))
+            .ok_or_else(|| {
+                Error::new(
+                    ErrorKind::Io,
+                    format!("cannot put {path} back: the safety point {id} has no file there"),
+                )
+            })?;
+        // The attempt may have made a directory of it.
+        beneath::remove_empty_dirs(&workspace.root, path);
         beneath::put(&workspace.root, kept.path.as_bstr(), &content, id)?;
     }
     Ok(changes.len())

@@ -28,6 +28,7 @@ pub mod report;
 pub mod sandbox;
 pub mod signals;
 pub mod stage;
+pub mod stream;
 pub mod tail;
 pub mod terminal;
 pub mod tree;

@@ -59,7 +59,8 @@ pub use diff::Difference;
 pub use id::ContentId;
 pub use point::{NotHeld, SafetyPoint};
 pub use query::{
-    absent_in, compare, compare_points, content, coverage, differences, find, last_wanted, points,
+    absent_in, compare, compare_points, content, copy_content, coverage, differences, find,
+    last_wanted, points,
 };
 pub use retain::{Fault, Pruned, drop_point, prune, verify};
 pub use settings::Settings;

@@ -127,6 +127,26 @@ pub fn content(
     }
 }
 
+/// The same, a piece at a time; false where it holds no file or link there.
+///
+/// # Errors
+/// As [`content`], and when `out` cannot be written.
+pub fn copy_content(
+    env: &Env,
+    workspace: &Workspace,
+    point: &SafetyPoint,
+    path: &BStr,
+    out: &mut dyn std::io::Write,
+) -> Result<bool> {
+    let vault = Vault::find(env, workspace)?;
+    match row(&vault, point, path)? {
+        Some(row) if matches!(row.kind, Kind::File | Kind::Link) => {
+            vault.store.copy(&row.id, out).map(|_| true)
+        }
+        _ => Ok(false),
+    }
+}
+
 fn row(vault: &Vault, point: &SafetyPoint, path: &BStr) -> Result<Option<Row>> {
     let Some(work) = point.work else {
         return Ok(None);

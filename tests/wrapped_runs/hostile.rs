@@ -190,3 +190,57 @@ fn commits_that_were_collected_come_back() {
     assert_eq!(sandbox.read("src/more"), "more\n");
     sandbox.git(["fsck", "--no-dangling"]);
 }
+
+#[test]
+fn a_retry_starts_from_the_file_that_became_a_directory() {
+    let sandbox = guarded();
+    run_sh(
+        &sandbox,
+        &["-q", "--retries", "1"],
+        "if [ -f src/in ]; then rm src/in; mkdir -p src/in/deep; touch src/in/deep/x; fi; [ -e tried ] && exit 0; touch \"$TMPDIR/x\"; echo 'HTTP 503 Service Unavailable'; exit 1",
+    );
+    assert_eq!(sandbox.read("src/in"), "in\n");
+}
+
+#[test]
+fn a_submodule_outside_the_contract_is_held_or_told_and_nothing_is_lost() {
+    let sandbox = guarded();
+    let theirs = sandbox.path("theirs");
+    fs::create_dir(&theirs).unwrap();
+    let git = |dir: &std::path::Path, args: &[&str]| {
+        let output = sandbox
+            .command("git")
+            .current_dir(dir)
+            .args(args)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    git(&theirs, &["init", "-q"]);
+    fs::write(theirs.join("s"), "s\n").unwrap();
+    git(&theirs, &["add", "-A"]);
+    git(&theirs, &["commit", "-qm", "s"]);
+    let url = theirs.display().to_string();
+    sandbox.git([
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        &url,
+        "vendor",
+    ]);
+    sandbox.git(["commit", "-qm", "vendor"]);
+    let vendor = sandbox.work().join("vendor");
+    let ran = run_sh(
+        &sandbox,
+        &["-q"],
+        "cd vendor && echo t >> s && git commit -qam inner && echo u >> s; cd ..; echo x > out",
+    )
+    .exits(1);
+    assert_eq!(sandbox.read("out"), "out\n", "{}", ran.err);
+    assert!(ran.err.contains("vendor"), "{}", ran.err);
+    // The commit inside is in the submodule's own repository, whatever became of the rest.
+    assert!(git(&vendor, &["log", "--all", "--reflog", "--format=%s"]).contains("inner"));
+}
