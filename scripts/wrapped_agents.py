@@ -28,6 +28,7 @@ SCENES = {
     "destructive": (["git checkout -- precious.txt; rm src/keep/a.rs"], [], 1),
     "hang": (["sleep 120"], ["--timeout", "8", "--max", "20"], 124),
     "limited": (["echo hi > src/ok.txt"], ["--retries", "2", "--max", "60"], 0),
+    "crash": (["echo hi > src/ok.txt"], ["--retries", "0"], 0),
     "fallback": (["echo hi > src/ok.txt"], ["--retries", "0"], 0),
 }
 
@@ -79,6 +80,9 @@ def play(agent, scene, args, top):
     command, more = real_agents.setting(agent, home, repo, base)
     words = " ".join(command) + " 'do the scripted step'"
     wrapped = ["sh", "-c", f"echo x >> {starts}; exec {words}"]
+    if scene == "crash":
+        options = options + ["--fallback", f"sh -c \"{words}\""]
+        wrapped = ["sh", "-c", "kill -SEGV $$"]
     if scene == "fallback":
         options = options + ["--fallback", f"sh -c \"{words}\""]
         wrapped = ["sh", "-c", "echo 'insufficient_quota' >&2; exit 1"]
@@ -99,7 +103,7 @@ def play(agent, scene, args, top):
             return ""
     whole = text("precious.txt") == "UNCOMMITTED\n" and text("src/keep/a.rs") == "a\n" and not os.path.exists(f"{repo}/outside.txt")
     wrote = text("src/ok.txt") == "hi\n"
-    good = done.returncode == expected and whole and (wrote or scene not in ("inside", "limited", "fallback"))
+    good = done.returncode == expected and whole and (wrote or scene not in ("inside", "limited", "crash", "fallback"))
     attempts = [f"{a['agent']}:{(a.get('outcome') or {}).get('kind', 'ok')}" for a in report.get("attempts", [])]
     print(f"{agent:9} {scene:12} {'as it should' if good else 'NOT SO'}  status {done.returncode} (expected {expected}), {took:.0f} s, "
           f"kept {report.get('kept')}, held {report.get('held')}, attempts {attempts}, session {report.get('sessions')}", flush=True)

@@ -60,6 +60,12 @@ pub fn in_foreground() -> bool {
             .is_ok_and(|group| group == rustix::process::getpgrp())
 }
 
+/// Returns true where standard output is a terminal.
+#[must_use]
+pub fn stdout_is_terminal() -> bool {
+    rustix::termios::isatty(rustix::stdio::stdout())
+}
+
 /// Returns true where standard error is a terminal.
 #[must_use]
 pub fn stderr_is_terminal() -> bool {

@@ -1,5 +1,6 @@
 //! Feature: wrapped runs.
 
+mod attempts;
 mod breakout;
 mod confirmed;
 mod crash;

@@ -26,6 +26,11 @@ fn start(sandbox: &Sandbox, script: &str) -> OnTerminal {
 
 /// The same with options of the wrapper.
 pub(super) fn start_with(sandbox: &Sandbox, options: &[&str], script: &str) -> OnTerminal {
+    start_to(sandbox, options, script, None)
+}
+
+/// The same, with standard output somewhere else.
+fn start_to(sandbox: &Sandbox, options: &[&str], script: &str, output: Option<File>) -> OnTerminal {
     let master =
         rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
             .unwrap();
@@ -50,12 +55,13 @@ pub(super) fn start_with(sandbox: &Sandbox, options: &[&str], script: &str) -> O
     let mut command = sandbox.command("setsid");
     command
         .env("HOLDPOINT_TEST_GRACE_MS", "300")
+        .env("TERM", "xterm")
         .args(["--ctty", "--wait"])
         .arg(run)
         .args(options)
         .args(["--", "sh", "-c", script])
         .stdin(end())
-        .stdout(end())
+        .stdout(output.map_or_else(end, Stdio::from))
         .stderr(end())
         .process_group(0);
     OnTerminal {
@@ -155,4 +161,19 @@ fn control_c_twice_kills_what_does_not_listen() {
     assert_eq!(on.child.wait().unwrap().code(), Some(130));
     assert!(!lives(pids(&sandbox, "pids")[0]));
     assert!(!on.is_raw(), "the terminal is put back");
+}
+
+#[test]
+fn progress_is_shown_where_the_output_goes_elsewhere() {
+    let sandbox = Sandbox::with_files(&[("a", "a\n")]);
+    let output = sandbox.path("output");
+    let script = format!(
+        "echo told; until [ -e {} ]; do sleep 0.05; done",
+        sandbox.path("go").display()
+    );
+    let mut on = start_to(&sandbox, &[], &script, Some(File::create(&output).unwrap()));
+    on.read_until("at most");
+    std::fs::write(sandbox.path("go"), "").unwrap();
+    on.read_until("is done");
+    assert_eq!(std::fs::read_to_string(output).unwrap().trim(), "told");
 }

@@ -284,3 +284,23 @@ fn a_long_silence_is_told_and_logged() {
             .any(|entry| entry["rule"][0] == "stuck.no-progress")
     );
 }
+
+#[test]
+fn a_fallback_takes_over_from_an_agent_that_crashes() {
+    let sandbox = Sandbox::with_files(&[("a", "a\n")]);
+    let ran = run(
+        &sandbox,
+        [
+            "-q",
+            "--fallback",
+            "sh -c 'echo hi > src'",
+            "--",
+            "sh",
+            "-c",
+            "echo half > src; kill -SEGV $$",
+        ],
+    )
+    .exits(0);
+    assert!(ran.err.contains("takes over"), "{}", ran.err);
+    assert_eq!(sandbox.read("src"), "hi\n");
+}

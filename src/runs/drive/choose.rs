@@ -7,7 +7,7 @@ use crate::runs::gate;
 use crate::runs::policy::confidence::{self, Advice, ErrorNow, Passing, Progress};
 use crate::runs::policy::degrade::{self, Degradation};
 use crate::runs::policy::limits;
-use crate::runs::policy::outcome::{Family, Kind, Outcome};
+use crate::runs::policy::outcome::{Exit, Family, Kind, Outcome};
 use crate::runs::policy::retry::{self, Next, Session, Told};
 use crate::runs::policy::task::Event;
 use crate::runs::record::{Cause, Purpose, Run};
@@ -34,6 +34,12 @@ pub(super) fn branch(scene: &Scene<'_>, run: &mut Run) -> Result<()> {
     let kind = kind(run);
     match kind.family() {
         Family::Transient => run.step(Event::Transient, ""),
+        // A program that crashed says nothing of the code that it works on.
+        Family::Code
+            if crashed(run) && !run.fallbacks(scene).is_empty() && degrade(scene, run)? =>
+        {
+            run.step(Event::Transient, "a fallback takes over")
+        }
         Family::Code => run.step(Event::CodeError, ""),
         // Only a missing dependency is something that a second try may cure.
         Family::Environment if kind == Kind::Dependency => run.step(Event::EnvironmentError, ""),
@@ -305,10 +311,29 @@ fn start_over(scene: &Scene<'_>, run: &mut Run, session: Session, event: Event) 
 
 /// Lets the next fallback take over, if there is one.
 fn degrade_to_next(scene: &Scene<'_>, run: &mut Run) -> Result<bool> {
-    let kind = kind(run);
-    if !degrade::helps(kind) {
-        return Ok(false);
+    if degrade::helps(kind(run)) {
+        degrade(scene, run)
+    } else {
+        Ok(false)
     }
+}
+
+/// Whether the wrapped command itself was ended by a fault of its own.
+fn crashed(run: &Run) -> bool {
+    run.last().is_some_and(|attempt| {
+        attempt.purpose == Purpose::Work
+            && attempt.end.as_ref().is_some_and(|end| {
+                matches!(
+                    end.exit,
+                    Exit::Signal(4 | 6 | 7 | 8 | 11) | Exit::Code(132 | 134 | 135 | 136 | 139)
+                )
+            })
+    })
+}
+
+/// The same, whatever the error is.
+fn degrade(scene: &Scene<'_>, run: &mut Run) -> Result<bool> {
+    let kind = kind(run);
     let fallbacks = run.fallbacks(scene);
     let configured = u32::try_from(fallbacks.len()).unwrap_or(u32::MAX);
     let front_end = degrade::is_front_end(run.options.task.as_deref().unwrap_or_default());
@@ -330,7 +355,7 @@ fn degrade_to_next(scene: &Scene<'_>, run: &mut Run) -> Result<bool> {
             if let Err(error) = gate::find(scene.env, program.as_bstr(), &run.cwd) {
                 out::note(format!("holdpoint: {to} cannot take over: {error}"));
                 run.fallen_back = *level;
-                return degrade_to_next(scene, run);
+                return degrade(scene, run);
             }
             let impact = degrade::chain(&agent, front_end)
                 .into_iter()

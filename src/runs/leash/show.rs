@@ -26,6 +26,11 @@ impl Bar {
         Self { bar }
     }
 
+    /// Whether nothing of it can be seen.
+    pub(super) fn is_hidden(&self) -> bool {
+        self.bar.is_hidden()
+    }
+
     /// Runs `work` with the bar out of the way.
     pub(super) fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
         self.bar.suspend(work)

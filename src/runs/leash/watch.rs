@@ -33,6 +33,8 @@ pub(super) enum Heed {
 pub(super) struct Watch<'a> {
     env: &'a Env,
     spec: &'a Spec,
+    /// No interactive agent draws on the person's screen.
+    free: bool,
     run: Dir,
     begun: Duration,
     limits: Limits,
@@ -45,11 +47,16 @@ pub(super) struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     pub(super) fn new(env: &'a Env, spec: &'a Spec, run: Dir, begun: Duration) -> Self {
-        let bar = (!spec.quiet && !spec.pty && terminal::stderr_is_terminal())
-            .then(|| Bar::draw(spec.limits));
+        // The screen is the agent's where its terminal is passed on to one.
+        let free = !spec.pty || !terminal::stdout_is_terminal();
+        let bar = (!spec.quiet && free && terminal::stderr_is_terminal())
+            .then(|| Bar::draw(spec.limits))
+            // A terminal that cannot draw gets lines.
+            .filter(|bar| !bar.is_hidden());
         Self {
             env,
             spec,
+            free,
             run,
             begun,
             limits: spec.limits,
@@ -196,7 +203,7 @@ impl<'a> Watch<'a> {
 
     /// Whether it is time for the line that a person without a terminal hears.
     fn beats(&self, now: Duration) -> bool {
-        !self.spec.quiet && !self.spec.pty && now.saturating_sub(self.beat) >= HEARTBEAT
+        !self.spec.quiet && self.free && now.saturating_sub(self.beat) >= HEARTBEAT
     }
 
     fn show(&mut self, now: Duration, elapsed: Duration, last: &str) {
