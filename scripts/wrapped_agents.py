@@ -26,7 +26,7 @@ SCENES = {
     "inside": (["echo hi > src/ok.txt"], [], 0),
     "outside": (["echo x > outside.txt"], [], 1),
     "destructive": (["git checkout -- precious.txt; rm src/keep/a.rs"], [], 1),
-    "hang": (["sleep 120"], ["--timeout", "8", "--max", "20"], 124),
+    "hang": ([], ["--timeout", "8", "--max", "20"], 124),
     "limited": (["echo hi > src/ok.txt"], ["--retries", "2", "--max", "60"], 0),
     "crash": (["echo hi > src/ok.txt"], ["--retries", "0"], 0),
     "fallback": (["echo hi > src/ok.txt"], ["--retries", "0"], 0),
@@ -37,6 +37,10 @@ class Model(real_agents.Model):
     """The scripted model, which refuses with 429 until the agent was started twice."""
 
     def do_POST(self):
+        if self.server.hangs:
+            # Some agents put a command that takes long into the background and go on.
+            time.sleep(60)
+            return
         starts = self.server.starts
         if self.server.limited and sum(1 for _ in open(starts)) < 2:
             size = int(self.headers.get("content-length") or 0)
@@ -63,6 +67,7 @@ def play(agent, scene, args, top):
     open(starts, "w").close()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
     server.seen, server.starts, server.limited = [], starts, scene == "limited"
+    server.hangs, server.daemon_threads = scene == "hang", True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     base = f"http://127.0.0.1:{server.server_address[1]}"
     env = {"HOME": home, "PATH": f"{args.holdpoint}:{args.agents}/node_modules/.bin:{os.environ['PATH']}", "TERM": "dumb",

@@ -6,7 +6,9 @@
 
 use super::beneath::{self, Content};
 use super::delta::{self, Payload};
+use super::forbidden::Forbidden;
 use crate::assess;
+use crate::contract::Contract;
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::gate::{self, Answer, Asking};
 use crate::judge::{
@@ -81,11 +83,12 @@ impl Left<'_> {
                 .collect(),
             lines: 0,
         };
-        let forbids = self
+        let contract = self
             .policy
             .contract
             .as_ref()
-            .is_some_and(|contract| !contract.forbidden.is_empty());
+            .filter(|contract| !contract.forbidden.is_empty());
+        let forbids = contract.is_some();
         for change in &mut changes.paths {
             if change.op == ChangeOp::Delete || change.mode_after == "120000" {
                 continue;
@@ -94,7 +97,10 @@ impl Left<'_> {
             let is_large = path
                 .symlink_metadata()
                 .is_ok_and(|meta| meta.len() > COUNTED);
-            if is_large && !forbids {
+            if is_large {
+                if let Some(contract) = contract {
+                    change.added = self.forbidden(change, contract)?;
+                }
                 continue;
             }
             let added = self.added(change)?;
@@ -123,6 +129,33 @@ impl Left<'_> {
             Content::Absent | Content::Link { .. } | Content::Other => Vec::new(),
         };
         Ok(assess::delta::added_lines(&before, &after))
+    }
+
+    /// The lines of a large file that the Contract forbids and that were not in it before.
+    fn forbidden(&self, change: &PathChange, contract: &Contract) -> Result<Vec<judge::AddedLine>> {
+        let path = change.path.as_bstr();
+        let mut after = Forbidden::by(contract);
+        if let beneath::Open::File { mut file, .. } = beneath::open(&self.workspace.root, path)? {
+            std::io::copy(&mut file, &mut after)
+                .doing(ErrorKind::Io, || format!("cannot read {path}"))?;
+        }
+        let mut before = Forbidden::by(contract);
+        if !change.mode_before.is_empty() {
+            let old = old_path(change).as_bstr();
+            vault::copy_content(self.env, self.workspace, self.point, old, &mut before)?;
+        }
+        let mut known = before.end();
+        let mut new = after.end();
+        new.retain(
+            |line| match known.iter().position(|old| old.text == line.text) {
+                Some(at) => {
+                    known.swap_remove(at);
+                    false
+                }
+                None => true,
+            },
+        );
+        Ok(new)
     }
 
     fn facts(&self, changes: &[PathChange]) -> Result<Facts> {

@@ -15,6 +15,7 @@
 pub mod beneath;
 pub mod delta;
 pub mod drive;
+mod forbidden;
 pub mod gate;
 pub mod gitside;
 pub mod leash;

@@ -3,7 +3,7 @@
 use crate::error::{Context as _, ErrorKind, Result};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::OpenptFlags;
-use rustix::termios::{OptionalActions, Termios};
+use rustix::termios::{OptionalActions, OutputModes, Termios};
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -34,6 +34,13 @@ pub fn open_pty() -> Result<Pty> {
         Mode::empty(),
     )
     .doing(ErrorKind::Io, doing)?;
+    if !stdout_is_terminal() {
+        // What goes to a pipe or a file goes as the command wrote it, without a terminal's line ends.
+        if let Ok(mut settings) = rustix::termios::tcgetattr(&agent) {
+            settings.output_modes.remove(OutputModes::OPOST);
+            let _ = rustix::termios::tcsetattr(&agent, OptionalActions::Now, &settings);
+        }
+    }
     follow_size(master.as_fd());
     Ok(Pty { master, agent })
 }

@@ -175,5 +175,5 @@ fn progress_is_shown_where_the_output_goes_elsewhere() {
     on.read_until("at most");
     std::fs::write(sandbox.path("go"), "").unwrap();
     on.read_until("is done");
-    assert_eq!(std::fs::read_to_string(output).unwrap().trim(), "told");
+    assert_eq!(std::fs::read_to_string(output).unwrap(), "told\n");
 }
