@@ -7,6 +7,7 @@ mod branch;
 mod builtins;
 mod config;
 mod history;
+mod index;
 mod maintenance;
 mod push;
 mod stash;

@@ -1,0 +1,297 @@
+//! Databases' command lines: which statements destroy, and which programs do.
+
+mod documents;
+mod statements;
+
+pub(super) use statements::statements;
+
+use crate::judge::{Level, SystemClass};
+use crate::shell::arg::Arg;
+use crate::shell::deed::{DeedKind, PathOp};
+use crate::shell::options::{Options, Spec};
+use crate::shell::walk::{Call, Stream, Walk};
+use bstr::{BString, ByteSlice as _};
+use documents::{mongo, redis};
+
+/// Runs a program of this family.
+pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
+    match call.name {
+        "psql" | "pgcli" | "cockroach" | "usql" => client(
+            walk,
+            call,
+            "cf",
+            &["command", "file", "execute"],
+            "hpUdvoLFRPTn",
+        ),
+        "mysql" | "mariadb" | "mycli" => {
+            client(walk, call, "e", &["execute", "init-command"], "hPuDS");
+        }
+        "sqlite3" | "sqlite" | "litecli" | "duckdb" | "sqlcipher" => sqlite(walk, call),
+        "sqlcmd" | "osql" | "isql" | "tsql" | "mssql-cli" => {
+            client(walk, call, "qQi", &["query", "input-file"], "SUPdht");
+        }
+        "clickhouse-client" | "clickhouse" | "clickhouse-local" => {
+            client(
+                walk,
+                call,
+                "q",
+                &["query", "queries-file", "multiquery"],
+                "hudp",
+            );
+        }
+        "bq" => {
+            if call
+                .args
+                .iter()
+                .any(|arg| matches!(arg.word(), "--dry_run" | "--dry_run=true"))
+            {
+                return Some(Stream::Unknown);
+            }
+            for arg in call.args {
+                statements(walk, &arg.text);
+            }
+            from_input(walk, call.input);
+            super::tables::run(walk, call);
+        }
+        "snowsql" | "snow" | "trino" | "presto" | "hive" | "beeline" | "impala-shell"
+        | "spark-sql" | "athena" | "cqlsh" | "dbt" | "sqlplus" | "db2" | "vsql" | "ksql"
+        | "influx" | "tarantool" | "surreal" | "turso" | "dolt" => {
+            client(
+                walk,
+                call,
+                "eqfQ",
+                &["execute", "query", "file", "filename", "command"],
+                "hupdD",
+            );
+            super::tables::run(walk, call);
+        }
+        "wrangler" => {
+            client(walk, call, "", &["command", "file"], "");
+            super::tables::run(walk, call);
+        }
+        "cypher-shell" => {
+            for arg in call.args {
+                graph_query(walk, &arg.text);
+            }
+            if let Stream::Text(text) = call.input {
+                graph_query(walk, &text.clone());
+            }
+        }
+        "mongosh" | "mongo" => mongo(walk, call),
+        "redis-cli" | "valkey-cli" | "keydb-cli" => redis(walk, call),
+        "prisma" | "sequelize" | "knex" | "typeorm" | "drizzle-kit" | "flyway" | "liquibase"
+        | "rails" | "rake" | "alembic" | "goose" | "migrate" | "dbmate" | "sqlx" | "diesel"
+        | "atlas" | "supabase" | "hasura" => {
+            super::tables::run(walk, call);
+        }
+        _ => return None,
+    }
+    Some(Stream::Unknown)
+}
+
+fn client(
+    walk: &mut Walk<'_>,
+    call: &Call<'_>,
+    text: &'static str,
+    long: &'static [&'static str],
+    short: &str,
+) {
+    let mut rest = call.args.iter();
+    let mut given = false;
+    while let Some(arg) = rest.next() {
+        let bytes = arg.text.as_slice();
+        if let Some(name) = bytes.strip_prefix(b"--") {
+            let stem = name.split_str("=").next().unwrap_or_default();
+            if long.iter().any(|one| stem == one.as_bytes()) {
+                let value = arg.after_equals().or_else(|| rest.next().cloned());
+                if let Some(value) = value {
+                    given = true;
+                    queried(walk, &value, stem.contains_str("file"));
+                }
+            }
+        } else if bytes.starts_with(b"-") && bytes.len() > 1 {
+            let mut at = 1;
+            while let Some(byte) = bytes.get(at) {
+                let letter = char::from(*byte);
+                at += 1;
+                if text.contains(letter) {
+                    let stuck = arg.from(at);
+                    let value = if stuck.text.is_empty() {
+                        rest.next().cloned()
+                    } else {
+                        Some(stuck)
+                    };
+                    if let Some(value) = value {
+                        given = true;
+                        queried(walk, &value, matches!(letter, 'f' | 'i'));
+                    }
+                    break;
+                }
+                if short.contains(letter) {
+                    if at >= bytes.len() {
+                        rest.next();
+                    }
+                    break;
+                }
+            }
+        } else if bytes.contains(&b' ') {
+            // Some clients take the statement as an operand.
+            spoken(walk, bytes);
+        }
+    }
+    if !given {
+        from_input(walk, call.input);
+    }
+}
+
+/// Notes what a query of a graph database deletes.
+fn graph_query(walk: &mut Walk<'_>, text: &[u8]) {
+    let lower = text.to_ascii_lowercase();
+    let deletes = lower
+        .split(|byte| !byte.is_ascii_alphanumeric())
+        .any(|word| matches!(word, b"delete" | b"drop"));
+    if deletes && lower.contains(&b' ') {
+        destroys(walk, "nodes, relationships or a schema are deleted");
+    }
+}
+
+fn queried(walk: &mut Walk<'_>, value: &Arg, file: bool) {
+    if file {
+        follow(walk, value);
+    } else {
+        spoken(walk, &value.text);
+    }
+}
+
+/// Runs the statements of a file.
+fn follow(walk: &mut Walk<'_>, path: &Arg) {
+    if walk.is_missing(path) {
+        walk.mark(
+            Level::Transparent,
+            "a file of statements that is not there is run",
+        );
+        return;
+    }
+    let stream = walk.read_script(path);
+    streamed(walk, &stream);
+}
+
+fn from_input(walk: &mut Walk<'_>, input: &Stream) {
+    // A terminal's lines are typed one by one, by someone who sees them.
+    if walk.piped() || !matches!(input, Stream::Unknown) {
+        streamed(walk, input);
+    }
+}
+
+fn streamed(walk: &mut Walk<'_>, input: &Stream) {
+    match input {
+        Stream::Text(text) => {
+            let text = text.clone();
+            spoken(walk, &text);
+        }
+        Stream::Remote => walk.note(DeedKind::System {
+            class: SystemClass::RemoteCode,
+            why: "downloaded statements are run unseen".to_owned(),
+        }),
+        Stream::Unknown | Stream::Changes | Stream::Paths(_) => {
+            walk.opaque(Level::Confirm, "statements that cannot be read are run");
+        }
+        Stream::Nothing => {}
+    }
+}
+
+/// What a client is told: statements, and commands to the client itself.
+fn spoken(walk: &mut Walk<'_>, text: &[u8]) {
+    for line in text.lines() {
+        told(walk, line.trim_ascii());
+    }
+    statements(walk, text);
+}
+
+/// A line to the client itself: another file is read, a shell command is run, output goes to a file.
+fn told(walk: &mut Walk<'_>, line: &[u8]) {
+    let (word, rest) = line.split_once_str(" ").unwrap_or((line, b""));
+    let rest = rest.trim_ascii().trim_end_with(|c| c == ';');
+    let (word, rest) = match word.strip_prefix(b"\\!") {
+        Some(stuck) if !stuck.is_empty() => (&b"\\!"[..], line.get(2..).unwrap_or_default()),
+        _ => (word, rest),
+    };
+    match word.to_ascii_lowercase().as_slice() {
+        b"\\!" | b"system" | b".shell" | b".system" => {
+            let command: BString = rest.into();
+            let _ = walk.run_child(command.as_bstr(), &Stream::Unknown);
+        }
+        b"\\i" | b"\\ir" | b"\\include" | b"\\include_relative" | b"source" | b"\\." | b".read" => {
+            if let Some(command) = rest.strip_prefix(b"|") {
+                let command: BString = command.into();
+                let stream = walk.run_child(command.as_bstr(), &Stream::Unknown);
+                streamed(walk, &stream);
+                return;
+            }
+            let path = rest.trim_with(|c| c == '\'' || c == '"');
+            follow(walk, &Arg::known(path));
+        }
+        b"\\o" | b"\\out" | b"tee" | b"\\t" => match rest.strip_prefix(b"|") {
+            Some(command) => {
+                let command: BString = command.into();
+                let _ = walk.run_child(command.as_bstr(), &Stream::Unknown);
+            }
+            None if !rest.is_empty() && word != b"\\t" => {
+                walk.file(PathOp::Replace, &Arg::known(rest));
+            }
+            None => {}
+        },
+        b".output" | b".once" | b".backup" | b".save" | b".clone" if !rest.is_empty() => {
+            walk.file(PathOp::Replace, &Arg::known(rest));
+        }
+        b".restore" => destroys(walk, "a database is replaced by a backup"),
+        _ => {}
+    }
+}
+
+fn sqlite(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let options = Options::read(
+        call.args,
+        &Spec {
+            long: &["cmd", "init", "separator", "newline", "nullvalue", "c"],
+            single_dash: true,
+            ..Spec::default()
+        },
+    );
+    // A database in memory or among temporary files holds nothing that was agreed.
+    let scratch = options.operands.first().is_none_or(|path| {
+        path.text == ":memory:"
+            || path.text.is_empty()
+            || path.text.starts_with(b"/tmp/")
+            || path.text.starts_with(b"/var/tmp/")
+    });
+    let given: Vec<BString> = options
+        .operands
+        .iter()
+        .skip(1)
+        .chain(options.values(&["cmd"]))
+        .map(|text| text.text.clone())
+        .collect();
+    for text in &given {
+        if scratch {
+            text.lines().for_each(|line| told(walk, line.trim_ascii()));
+        } else {
+            spoken(walk, text);
+        }
+    }
+    if scratch {
+        if let Stream::Text(text) = call.input {
+            let text = text.clone();
+            text.lines().for_each(|line| told(walk, line.trim_ascii()));
+        }
+    } else if given.is_empty() {
+        from_input(walk, call.input);
+    }
+}
+
+fn destroys(walk: &mut Walk<'_>, why: &str) {
+    walk.note(DeedKind::System {
+        class: SystemClass::Irreversible,
+        why: why.to_owned(),
+    });
+}
