@@ -229,6 +229,8 @@ const PATTERNS: &[&str] = &[
     r"Uncaught (?P<class>[\w\\]+): (?P<message>.*)$",
     // Ruby.
     r"^\S+:\d+:in [`'].*': (?P<message>.*) \((?P<class>[\w:]+)\)$",
+    // A class with its package, whatever printed it.
+    r"^(?P<class>(?:[a-z]\w*\.)+[A-Z]\w*(?:Error|Exception))(?:: (?P<message>.*))?$",
     // Dart, Swift, Deno.
     r"^Unhandled exception:\s(?P<class>\w+): (?P<message>.*)$",
     r"^error: Uncaught (?:\(in promise\) )?(?P<class>\w+): (?P<message>.*)$",

@@ -37,6 +37,8 @@ const PHRASES: &[(Kind, &[&str])] = &[
             "slow down",
             "resource exhausted",
             "rate exceeded",
+            "throughput exceeded",
+            "limit exceeded*",
         ],
     ),
     (

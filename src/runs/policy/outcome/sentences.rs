@@ -7,6 +7,10 @@ use std::sync::LazyLock;
 /// Sentences that say for certain what is wrong.
 const CERTAIN: &[(Kind, &str)] = &[
     (
+        Kind::Unavailable,
+        r"(?i)\b(?:can't|cannot|could not|couldn't|unable to|failed to) (?:reach|contact) (?:the )?(?:\w+ ){0,3}(?:server|host|service|registry|daemon|database|broker|cluster|api)\b",
+    ),
+    (
         Kind::Quota,
         r"(?i)\b(?:hit|reached|exceeded) (?:your|the) (?:[\w-]+ ){0,3}limit\b",
     ),

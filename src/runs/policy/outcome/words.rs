@@ -67,6 +67,7 @@ const ABOUT_MODULES: &[&str] = &[
     "cannot find module",
     "failed to load url",
     "failed to resolve import",
+    "module not found: error: can't resolve '",
     "could not resolve import",
     "unable to resolve module",
 ];
@@ -532,6 +533,7 @@ const WORDS: &[(Kind, &[&str])] = &[
         Kind::Cancelled,
         &[
             "keyboardinterrupt",
+            "\naborted!",
             "cancelled by user",
             "canceled by user",
             "aborted by user",
