@@ -1,6 +1,7 @@
 //! All refs of a repository, read as they lie in files: two processes fewer a run.
 
 use crate::repo::Workspace;
+use crate::sys::files;
 use bstr::ByteSlice as _;
 use std::collections::BTreeMap;
 use std::fs;
@@ -99,7 +100,7 @@ fn is_private(name: &str) -> bool {
 }
 
 fn packed(common: &Path, values: &mut BTreeMap<String, Value>) -> Option<()> {
-    let text = match fs::read(common.join("packed-refs")) {
+    let text = match files::read(common.join("packed-refs")) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(()),
         Err(_) => return None,
@@ -136,7 +137,7 @@ fn loose(root: &Path, below: &str, values: &mut BTreeMap<String, Value>) -> Opti
         } else if !kind.is_file() {
             return None;
         } else if Path::new(&name).extension().is_none_or(|end| end != "lock") {
-            values.insert(name, value(&fs::read(entry.path()).ok()?)?);
+            values.insert(name, value(&files::read(entry.path()).ok()?)?);
         }
     }
     Some(())

@@ -13,7 +13,6 @@ use bstr::{BStr, BString, ByteSlice as _};
 use gix_index::entry::{Flags, Mode, Stage};
 use gix_index::extension::Tree;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Largest blob, in bytes, in which added lines are looked for.
@@ -334,7 +333,7 @@ fn change(path: BString, (before, after): (Option<Side>, Option<Side>)) -> PathC
 
 /// Returns true for a repository whose format we read: SHA-1 objects, ref files, no replaced objects.
 pub(super) fn is_plain_format(common: &Path) -> bool {
-    let Ok(config) = fs::read(common.join("config")) else {
+    let Ok(config) = files::read(common.join("config")) else {
         return false;
     };
     let config = config.to_ascii_lowercase();
@@ -382,7 +381,7 @@ impl Objects {
 /// The tree of `HEAD`; `Some(None)` on an unborn branch, `None` when it cannot be told.
 #[allow(clippy::option_option, reason = "unborn and unknown are two things")]
 fn head_tree(workspace: &Workspace, common: &Path, objects: &Objects) -> Option<Option<git2::Oid>> {
-    let head = fs::read(workspace.git_dir.as_deref()?.join("HEAD")).ok()?;
+    let head = files::read(workspace.git_dir.as_deref()?.join("HEAD")).ok()?;
     let commit = match head.trim_end().strip_prefix(b"ref: ") {
         None => Some(head.trim_end().to_vec()),
         Some(name) => resolve(common, name.as_bstr())?,
@@ -400,7 +399,7 @@ fn head_tree(workspace: &Workspace, common: &Path, objects: &Objects) -> Option<
 #[allow(clippy::option_option, reason = "absent and unknown are two things")]
 fn resolve(common: &Path, name: &BStr) -> Option<Option<Vec<u8>>> {
     let path: PathBuf = common.join(name.to_path().ok()?);
-    match fs::read(&path) {
+    match files::read(&path) {
         Ok(bytes) if bytes.starts_with(b"ref:") => None,
         Ok(bytes) => Some(Some(bytes.trim_end().to_vec())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

@@ -8,6 +8,7 @@
 
 use super::{Git, Kind, Workspace};
 use crate::error::{Context as _, ErrorKind, Result};
+use crate::sys::files;
 use bstr::{BStr, BString, ByteSlice as _};
 use gix_index::entry::{Flags, Mode};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat};
@@ -190,7 +191,7 @@ impl Tracked {
         let bytes = if link {
             fs::read_link(&path).map(|target| target.as_os_str().as_bytes().to_vec())
         } else {
-            fs::read(&path)
+            files::read(&path)
         };
         let id = entry.id.as_slice();
         match bytes {
@@ -271,7 +272,7 @@ fn converts(workspace: &Workspace) -> bool {
     workspace.root.join(".gitattributes").exists()
         || common.is_some_and(|dir| dir.join("info/attributes").exists())
         || common
-            .and_then(|dir| fs::read(dir.join("config")).ok())
+            .and_then(|dir| files::read(dir.join("config")).ok())
             .is_some_and(|text| text.to_ascii_lowercase().contains_str("autocrlf"))
 }
 
@@ -295,7 +296,7 @@ fn object_hash(workspace: &Workspace) -> gix_hash::Kind {
     let config = workspace
         .common_dir
         .as_deref()
-        .and_then(|dir| fs::read(dir.join("config")).ok())
+        .and_then(|dir| files::read(dir.join("config")).ok())
         .unwrap_or_default()
         .to_ascii_lowercase();
     let sha256 = config

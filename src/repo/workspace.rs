@@ -153,7 +153,7 @@ impl Workspace {
 
     /// A workspace whose `.git` file names a git directory that is gone, where Holdpoint knows it.
     fn without_git_dir(env: &Env, dir: &Path, dot_git: &Path) -> Result<Option<Self>> {
-        let Ok(bytes) = fs::read(dot_git) else {
+        let Ok(bytes) = files::read(dot_git) else {
             return Ok(None);
         };
         let Some(target) = bytes.strip_prefix(b"gitdir:") else {
@@ -408,7 +408,7 @@ fn resolve_dot_git(dot_git: &Path) -> Result<Option<PathBuf>> {
     if meta.is_dir() {
         return Ok(is_git_dir(dot_git).then(|| dot_git.to_path_buf()));
     }
-    let bytes = fs::read(dot_git).doing(ErrorKind::Repository, || {
+    let bytes = files::read(dot_git).doing(ErrorKind::Repository, || {
         format!("cannot read {}", dot_git.display())
     })?;
     let Some(target) = bytes.strip_prefix(b"gitdir:") else {
@@ -449,7 +449,7 @@ fn is_bare(git_dir: &Path) -> bool {
 
 /// The worktree that a linked worktree's git directory names in its `gitdir` file.
 fn linked_root(git_dir: &Path) -> Option<PathBuf> {
-    let bytes = fs::read(git_dir.join("gitdir")).ok()?;
+    let bytes = files::read(git_dir.join("gitdir")).ok()?;
     let dot_git = git_dir.join(OsStr::from_bytes(bytes.trim_ascii()));
     fs::canonicalize(dot_git.parent()?).ok()
 }

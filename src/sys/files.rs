@@ -172,25 +172,41 @@ pub fn sync_parent(path: &Path) -> std::io::Result<()> {
 /// # Errors
 /// When it is there and cannot be read.
 pub fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
-    match read_no_pipe(path) {
+    match read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).doing(ErrorKind::Io, || format!("cannot read {}", path.display())),
     }
 }
 
-/// Reads a file, and no pipe of that name, whose end may never come.
-fn read_no_pipe(path: &Path) -> std::io::Result<Vec<u8>> {
+/// Opens a file for reading, and no pipe or device of that name, whose end may never come.
+///
+/// # Errors
+/// As the system calls.
+pub fn open(path: impl AsRef<Path>) -> std::io::Result<File> {
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let mut file = OpenOptions::new()
+    let file = OpenOptions::new()
         .read(true)
         .custom_flags(nonblock)
         .open(path)?;
-    let meta = file.metadata()?;
-    if meta.file_type().is_fifo() {
+    let kind = file.metadata()?.file_type();
+    if kind.is_fifo() {
         return Err(std::io::Error::other("it is a pipe, no file"));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0) + 1);
+    if kind.is_char_device() || kind.is_block_device() {
+        return Err(std::io::Error::other("it is a device, no file"));
+    }
+    Ok(file)
+}
+
+/// Reads a file, and no pipe or device of that name.
+///
+/// # Errors
+/// As the system calls.
+pub fn read(path: impl AsRef<Path>) -> std::io::Result<Vec<u8>> {
+    let mut file = open(path)?;
+    let len = file.metadata()?.len();
+    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0) + 1);
     file.read_to_end(&mut bytes)?;
     Ok(bytes)
 }

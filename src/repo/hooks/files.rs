@@ -297,7 +297,7 @@ pub fn fingerprint(path: &Path) -> Result<String> {
         let target: OsString = fs::read_link(path).doing(ErrorKind::Io, doing)?.into();
         target.as_bytes().to_vec()
     } else {
-        fs::read(path).doing(ErrorKind::Io, doing)?
+        files::read(path).doing(ErrorKind::Io, doing)?
     };
     Ok(hex_sha256(&bytes))
 }
@@ -332,7 +332,7 @@ impl Form {
             Self::Link => fs::read_link(hook).is_ok_and(|to| to == program),
             Self::Shim => {
                 super::is_executable(hook)
-                    && fs::read(hook).is_ok_and(|bytes| bytes == shim(program, event))
+                    && files::read(hook).is_ok_and(|bytes| bytes == shim(program, event))
             }
         }
     }

@@ -248,7 +248,7 @@ fn own_hook(called_as: &Path, git_dir: &Path) -> Option<PathBuf> {
     if dir.file_name() != Some(OsStr::new(DIRECTORY)) {
         return None;
     }
-    let common = match fs::read(git_dir.join("commondir")) {
+    let common = match crate::sys::files::read(git_dir.join("commondir")) {
         Ok(bytes) => git_dir.join(OsStr::from_bytes(bytes.trim_ascii())),
         Err(_) => git_dir.to_path_buf(),
     };

@@ -84,9 +84,8 @@ pub fn is_ours(path: &Path) -> bool {
         Ok(meta) if meta.is_symlink() => {
             fs::read_link(path).is_ok_and(|to| to.file_name() == Some(OsStr::new(PROGRAM)))
         }
-        Ok(meta) if meta.is_file() && meta.len() < 4096 => {
-            fs::read(path).is_ok_and(|bytes| memchr::memmem::find(&bytes, files::MARK).is_some())
-        }
+        Ok(meta) if meta.is_file() && meta.len() < 4096 => crate::sys::files::read(path)
+            .is_ok_and(|bytes| memchr::memmem::find(&bytes, files::MARK).is_some()),
         _ => false,
     }
 }
@@ -112,7 +111,7 @@ pub fn submodules(workspace: &Workspace) -> Vec<PathBuf> {
 #[must_use]
 pub fn is_guarded(worktree: &Path) -> bool {
     let dot_git = worktree.join(".git");
-    let git_dir = match fs::read(&dot_git) {
+    let git_dir = match crate::sys::files::read(&dot_git) {
         Ok(bytes) => {
             let target = bytes.strip_prefix(b"gitdir:").unwrap_or(&bytes);
             worktree.join(OsStr::from_bytes(target.trim_ascii()))

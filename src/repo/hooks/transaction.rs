@@ -103,7 +103,7 @@ pub fn current(workspace: &Workspace, name: &BStr) -> Result<Option<String>> {
 /// When git has to be asked and does not answer.
 pub fn branch(workspace: &Workspace) -> Result<Option<BString>> {
     if let Some(refs) = FileRefs::of(workspace) {
-        let head = fs::read(refs.own.join("HEAD")).unwrap_or_default();
+        let head = crate::sys::files::read(refs.own.join("HEAD")).unwrap_or_default();
         return Ok(head
             .strip_prefix(b"ref:")
             .map(|target| BString::from(target.trim())));
@@ -130,7 +130,7 @@ impl FileRefs {
     /// The refs of the git directory that a hook was given; `None` for another backend.
     #[must_use]
     pub fn at(git_dir: &Path) -> Option<Self> {
-        let common = match fs::read(git_dir.join("commondir")) {
+        let common = match crate::sys::files::read(git_dir.join("commondir")) {
             Ok(bytes) => git_dir.join(OsStr::from_bytes(bytes.trim())),
             Err(_) => git_dir.to_path_buf(),
         };
@@ -166,7 +166,7 @@ impl FileRefs {
         } else {
             &self.own
         };
-        match fs::read(dir.join(relative)) {
+        match crate::sys::files::read(dir.join(relative)) {
             Ok(bytes) => match bytes.strip_prefix(b"ref:") {
                 Some(target) if depth > 0 => self.resolve(target.trim().as_bstr(), depth - 1),
                 Some(_) => None,
