@@ -2,10 +2,10 @@
 //! with includes followed as git-config(1) says.
 
 use super::rollback::config::entries;
+use crate::sys::files;
 use bstr::ByteSlice as _;
 use gix_glob::pattern::Case;
 use gix_glob::wildmatch;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// How deep includes may nest, as in git.
@@ -54,7 +54,7 @@ pub(super) fn read(place: &Place<'_>) -> Rules {
 }
 
 fn read_file(place: &Place<'_>, file: &Path, depth: usize, rules: &mut Rules) {
-    let Some(entries) = fs::read(file).ok().and_then(|bytes| entries(&bytes)) else {
+    let Some(entries) = files::read(file).ok().and_then(|bytes| entries(&bytes)) else {
         return;
     };
     for (section, key, value) in entries {
@@ -108,7 +108,7 @@ fn holds(place: &Place<'_>, file: &Path, condition: &str) -> bool {
         "gitdir" => matches_dir(place, file, pattern, git_dir, wildmatch::Mode::empty()),
         "gitdir/i" => matches_dir(place, file, pattern, git_dir, wildmatch::Mode::IGNORE_CASE),
         "onbranch" => {
-            let head = fs::read(git_dir.join("HEAD")).unwrap_or_default();
+            let head = files::read(git_dir.join("HEAD")).unwrap_or_default();
             let branch = head.trim_ascii().strip_prefix(b"ref: refs/heads/");
             branch
                 .is_some_and(|branch| matches(&open_end(pattern), branch, wildmatch::Mode::empty()))

@@ -5,6 +5,7 @@
 
 use super::excludes::Rules;
 use super::tracked::Tracked;
+use crate::sys::files;
 use bstr::{BStr, BString, ByteSlice as _};
 use gix_glob::pattern::{Case, Mode};
 use gix_glob::{Pattern, wildmatch};
@@ -95,13 +96,13 @@ impl Repo {
     fn excludes(&self) -> &[Vec<Pattern>; 2] {
         self.excludes.get_or_init(|| {
             let common = self.git_dir.as_deref().map(|dir| {
-                fs::read(dir.join("commondir")).map_or_else(
+                files::read(dir.join("commondir")).map_or_else(
                     |_| dir.to_path_buf(),
                     |bytes| dir.join(bytes.trim().to_path_lossy()),
                 )
             });
             let read = |path: Option<PathBuf>| {
-                path.and_then(|path| fs::read(path).ok())
+                path.and_then(|path| files::read(path).ok())
                     .map(|bytes| patterns(&bytes))
                     .unwrap_or_default()
             };
@@ -155,7 +156,7 @@ impl Scope {
                 .filter(|file| {
                     fs::symlink_metadata(file).is_ok_and(|meta| meta.file_type().is_file())
                 })
-                .and_then(|file| fs::read(file).ok())
+                .and_then(|file| files::read(file).ok())
                 .map(|bytes| patterns(&bytes))
                 .unwrap_or_default()
         })

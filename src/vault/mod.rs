@@ -135,8 +135,8 @@ pub fn save(env: &Env, workspace: &Workspace, request: &Request) -> Result<Saved
         let vault = Vault::open(env, workspace)?;
         workspace.note_linked(env)?;
         let _calm = vault.no_rollback(workspace)?;
-        let take::Taken { point, new, .. } =
-            take::take(&vault, env, &about(workspace, request), walk::Trust::Stamps)?;
+        let about = about(workspace, request);
+        let (point, new) = take::take(&vault, env, &about, walk::Trust::Stamps)?;
         if new {
             notices.extend(size_notice(&vault)?);
             notices.extend(retain::prune_beside(env, workspace, &vault));

@@ -312,7 +312,8 @@ pub(super) struct Pack {
     index_at: u64,
     count: u64,
     digest: [u8; 32],
-    small: Option<Vec<Entry>>,
+    /// The entries as they are stored, where they are few.
+    small: Option<Vec<u8>>,
 }
 
 impl Pack {
@@ -354,7 +355,7 @@ impl Pack {
             small: None,
         };
         if count <= SMALL {
-            pack.small = Some(pack.entries(0, count)?);
+            pack.small = Some(pack.rows(0, count)?);
         }
         Ok(Some(pack))
     }
@@ -369,8 +370,8 @@ impl Pack {
         self.index_at
     }
 
-    /// Reads `count` entries of the index, starting with the one at `first`.
-    fn entries(&self, first: u64, count: u64) -> Result<Vec<Entry>> {
+    /// Reads `count` entries of the index as they are stored, starting with the one at `first`.
+    fn rows(&self, first: u64, count: u64) -> Result<Vec<u8>> {
         let len = usize::try_from(count)
             .ok()
             .and_then(|count| count.checked_mul(ENTRY))
@@ -381,21 +382,19 @@ impl Pack {
             .doing(ErrorKind::Io, || {
                 format!("cannot read {}", self.path.display())
             })?;
-        bytes.chunks_exact(ENTRY).map(Entry::decode).collect()
+        Ok(bytes)
     }
 
     /// All entries, in the order of their ids.
     pub(super) fn all(&self) -> Result<Vec<Entry>> {
-        self.entries(0, self.count)
+        let rows = self.rows(0, self.count)?;
+        rows.chunks_exact(ENTRY).map(Entry::decode).collect()
     }
 
     /// Finds a content.
     pub(super) fn find(&self, id: &ContentId) -> Result<Option<Entry>> {
         if let Some(small) = &self.small {
-            return Ok(small
-                .binary_search_by(|entry| entry.id.cmp(id))
-                .ok()
-                .and_then(|at| small.get(at).copied()));
+            return probe(small, id);
         }
         // Ids are hashes, so an id's place follows from its value: one or two
         // short reads find it in an index of any length.
@@ -403,19 +402,17 @@ impl Pack {
         let mut guess = scale(id.prefix(), self.count);
         while low < high {
             let first = guess.saturating_sub(WINDOW / 2).clamp(low, high - 1);
-            let window = self.entries(first, WINDOW.min(high - first))?;
+            let rows = self.rows(first, WINDOW.min(high - first))?;
+            let (window, _) = rows.as_chunks::<ENTRY>();
             let (Some(front), Some(back)) = (window.first(), window.last()) else {
                 return Ok(None);
             };
-            if *id < front.id {
+            if id.0[..] < front[..ContentId::LEN] {
                 high = first;
-            } else if *id > back.id {
+            } else if id.0[..] > back[..ContentId::LEN] {
                 low = first + window.len() as u64;
             } else {
-                return Ok(window
-                    .binary_search_by(|entry| entry.id.cmp(id))
-                    .ok()
-                    .and_then(|at| window.get(at).copied()));
+                return probe(&rows, id);
             }
             guess = low + (high - low) / 2;
         }
@@ -424,6 +421,13 @@ impl Pack {
 
     /// Reads a payload as it is stored.
     pub(super) fn payload(&self, entry: &Entry) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.payload_into(entry, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Reads a payload as it is stored into a buffer.
+    pub(super) fn payload_into(&self, entry: &Entry, bytes: &mut Vec<u8>) -> Result<()> {
         let len = usize::try_from(entry.stored).map_err(|_| damaged_pack(&self.path))?;
         if entry
             .offset
@@ -432,13 +436,12 @@ impl Pack {
         {
             return Err(damaged_pack(&self.path));
         }
-        let mut bytes = vec![0; len];
+        bytes.resize(len, 0);
         self.file
-            .read_exact_at(&mut bytes, entry.offset)
+            .read_exact_at(bytes, entry.offset)
             .doing(ErrorKind::Io, || {
                 format!("cannot read {}", self.path.display())
-            })?;
-        Ok(bytes)
+            })
     }
 
     /// Reads a content that is not a list of chunks, checks it against its id and returns its length.
@@ -473,6 +476,16 @@ impl Pack {
             Err(damaged_pack(&self.path))
         }
     }
+}
+
+/// Finds an entry among stored ones, which are in the order of their ids.
+fn probe(rows: &[u8], id: &ContentId) -> Result<Option<Entry>> {
+    let (rows, _) = rows.as_chunks::<ENTRY>();
+    rows.binary_search_by(|row| row[..ContentId::LEN].cmp(&id.0))
+        .ok()
+        .and_then(|at| rows.get(at))
+        .map(|row| Entry::decode(row))
+        .transpose()
 }
 
 const WINDOW: u64 = 64;

@@ -4,22 +4,26 @@
 //! refs of a git directory and those of a point.
 
 use crate::error::{Context as _, Result};
+use crate::sys::files;
 use bstr::{BString, ByteSlice as _};
-use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
 /// Reads a file of a git directory by its path in it; `None` when there is none.
 pub(super) type Read<'a> = dyn Fn(&[u8]) -> Result<Option<Vec<u8>>> + 'a;
 
-/// Reads a file of a git directory as it lies; `None` where there is none, or no directory for it.
+/// Reads a file of a git directory as it lies; `None` where there is none, no directory for it,
+/// or something in its place that is no file.
 pub(super) fn read_file(path: &Path) -> Result<Option<Vec<u8>>> {
-    match fs::read(path) {
+    match files::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error)
             if matches!(
                 error.kind(),
-                ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory
+                ErrorKind::NotFound
+                    | ErrorKind::NotADirectory
+                    | ErrorKind::IsADirectory
+                    | ErrorKind::Other
             ) =>
         {
             Ok(None)

@@ -10,13 +10,22 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Reads contents from whichever pack has them.
-#[derive(Debug)]
 pub(super) struct Store {
     dir: PathBuf,
     packs: Mutex<Option<Arc<Vec<Pack>>>>,
+    /// The buffers of whoever read last, for who reads next.
+    spare: Mutex<Option<Unpacker>>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store")
+            .field("dir", &self.dir)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Store {
@@ -25,6 +34,7 @@ impl Store {
         Self {
             dir,
             packs: Mutex::new(None),
+            spare: Mutex::new(None),
         }
     }
 
@@ -62,7 +72,7 @@ impl Store {
     fn with<T>(
         &self,
         id: &ContentId,
-        read: impl Fn(&Pack, &Entry) -> Result<T>,
+        mut read: impl FnMut(&Pack, &Entry) -> Result<T>,
     ) -> Result<Option<T>> {
         // A pack may have been merged into another since the list was made.
         for attempt in 0..2 {
@@ -80,61 +90,56 @@ impl Store {
 
     /// Writes a content to `out`, piece by piece, and checks it against its id.
     pub(super) fn copy(&self, id: &ContentId, out: &mut dyn Write) -> Result<u64> {
-        let (encoding, raw, payload, path) = self
-            .with(id, |pack, entry| {
-                Ok((
-                    entry.encoding,
-                    entry.raw,
-                    pack.payload(entry)?,
-                    pack.path().to_path_buf(),
-                ))
-            })?
-            .ok_or_else(|| missing(id))?;
+        let mut unpacker = self.spare().take().map_or_else(Unpacker::new, Ok)?;
+        let copied = self.copy_through(&mut unpacker, id, out);
+        *self.spare() = Some(unpacker);
+        copied
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Option<Unpacker>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn copy_through(
+        &self,
+        unpacker: &mut Unpacker,
+        id: &ContentId,
+        out: &mut dyn Write,
+    ) -> Result<u64> {
         let emit = |bytes: &[u8], out: &mut dyn Write| {
             out.write_all(bytes).doing(ErrorKind::Io, || {
                 "cannot write a restored content".to_owned()
             })
         };
-        match encoding {
-            Encoding::Raw | Encoding::Zstd => {
-                let bytes = expand(encoding, raw, payload, &path)?;
-                if ContentId::of(&bytes) != *id {
-                    return Err(damaged_pack(&path));
-                }
-                emit(&bytes, out)?;
-                Ok(bytes.len() as u64)
+        let Some(list) = self.unpack(unpacker, id)? else {
+            if ContentId::of(&unpacker.content) != *id {
+                return Err(damaged("a content of the vault"));
             }
-            Encoding::Chunks => {
-                let mut hasher = blake3::Hasher::new();
-                let mut written = 0;
-                for part in parts(&payload)? {
-                    let bytes = self.piece(&part)?;
-                    hasher.update(&bytes);
-                    emit(&bytes, out)?;
-                    written += bytes.len() as u64;
-                }
-                if *hasher.finalize().as_bytes() != id.0 {
-                    return Err(damaged_pack(&path));
-                }
-                Ok(written)
+            emit(&unpacker.content, out)?;
+            return Ok(unpacker.content.len() as u64);
+        };
+        let mut hasher = blake3::Hasher::new();
+        let mut written = 0;
+        for part in &list {
+            if self.unpack(unpacker, part)?.is_some() {
+                return Err(damaged("a list of chunks"));
             }
+            hasher.update(&unpacker.content);
+            emit(&unpacker.content, out)?;
+            written += unpacker.content.len() as u64;
         }
+        if *hasher.finalize().as_bytes() != id.0 {
+            return Err(damaged("a content of the vault"));
+        }
+        Ok(written)
     }
 
-    fn piece(&self, id: &ContentId) -> Result<Vec<u8>> {
-        let bytes = self
-            .with(id, |pack, entry| {
-                if entry.encoding == Encoding::Chunks {
-                    return Err(damaged_pack(pack.path()));
-                }
-                expand(entry.encoding, entry.raw, pack.payload(entry)?, pack.path())
-            })?
-            .ok_or_else(|| missing(id))?;
-        if ContentId::of(&bytes) == *id {
-            Ok(bytes)
-        } else {
-            Err(damaged("a content of the vault"))
-        }
+    /// Reads a content in one piece into the unpacker; its chunks where it has some.
+    ///
+    /// The caller holds what it makes of it against the id: of a list that is the whole only.
+    fn unpack(&self, unpacker: &mut Unpacker, id: &ContentId) -> Result<Option<Vec<ContentId>>> {
+        self.with(id, |pack, entry| unpacker.read(pack, entry))?
+            .ok_or_else(|| missing(id))
     }
 
     /// Reads a whole content.
@@ -204,12 +209,47 @@ fn names(dir: &Path) -> Result<Vec<OsString>> {
     Ok(names)
 }
 
-fn expand(encoding: Encoding, raw: u64, payload: Vec<u8>, path: &Path) -> Result<Vec<u8>> {
-    if encoding == Encoding::Raw {
-        return Ok(payload);
+/// What it takes to read contents one after another.
+struct Unpacker {
+    zstd: zstd::bulk::Decompressor<'static>,
+    payload: Vec<u8>,
+    content: Vec<u8>,
+}
+
+impl Unpacker {
+    fn new() -> Result<Self> {
+        Ok(Self {
+            zstd: zstd::bulk::Decompressor::new()
+                .doing(ErrorKind::Internal, || "cannot start zstd".to_owned())?,
+            payload: Vec::new(),
+            content: Vec::new(),
+        })
     }
-    let len = usize::try_from(raw).map_err(|_| damaged_pack(path))?;
-    zstd::bulk::decompress(&payload, len).map_err(|error| damaged_pack(path).because(error))
+
+    /// Reads a content into `content`; returns its chunks where it has some.
+    fn read(&mut self, pack: &Pack, entry: &Entry) -> Result<Option<Vec<ContentId>>> {
+        let damaged = || damaged_pack(pack.path());
+        match entry.encoding {
+            Encoding::Raw => pack.payload_into(entry, &mut self.content)?,
+            Encoding::Zstd => {
+                pack.payload_into(entry, &mut self.payload)?;
+                let len = usize::try_from(entry.raw)
+                    .ok()
+                    .filter(|len| *len <= chunk::WHOLE)
+                    .ok_or_else(damaged)?;
+                self.content.clear();
+                self.content.reserve(len);
+                self.zstd
+                    .decompress_to_buffer(&self.payload, &mut self.content)
+                    .map_err(|error| damaged().because(error))?;
+            }
+            Encoding::Chunks => {
+                pack.payload_into(entry, &mut self.payload)?;
+                return parts(&self.payload).map(Some);
+            }
+        }
+        Ok(None)
+    }
 }
 
 fn parts(payload: &[u8]) -> Result<Vec<ContentId>> {

@@ -38,6 +38,13 @@ pub(super) struct Now {
     pub(super) index_mtime: (i64, u32),
 }
 
+impl Now {
+    /// Returns true where all its new trees are in memory; those of a first point are in its pack.
+    pub(super) fn holds_its_trees(&self) -> bool {
+        self.pack.is_none() || !self.cache.is_empty()
+    }
+}
+
 /// Whether new contents are kept or only named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keep {
@@ -110,8 +117,7 @@ pub(super) fn look(
             continue;
         }
         let mut packer = Packer::new(&vault.store, pack.as_ref())?;
-        // Whoever plans a rollback from this picture finds its few new trees in
-        // memory; those of a first point are in its pack.
+        // Whoever plans a rollback from this picture finds its few new trees in memory.
         let remember = if keep == Keep::Nothing || !cache.is_empty() {
             Remember::Trees
         } else {
@@ -147,35 +153,36 @@ pub(super) fn look(
     ))
 }
 
-/// A point that was taken or found.
-pub(super) struct Taken {
-    pub(super) point: SafetyPoint,
-    /// False when the workspace is as the last point has it.
-    pub(super) new: bool,
-    /// Those of its trees that are in memory.
-    pub(super) trees: Fresh,
+/// Takes a point; false where the workspace is as the last point has it.
+pub(super) fn take(
+    vault: &Vault,
+    env: &Env,
+    about: &About<'_>,
+    trust: Trust,
+) -> Result<(SafetyPoint, bool)> {
+    let _contents = vault.use_contents()?;
+    let mut now = look(vault, env, about.workspace, Keep::Contents, trust)?;
+    settle(vault, about, &mut now)
 }
 
-/// Takes a point.
-pub(super) fn take(vault: &Vault, env: &Env, about: &About<'_>, trust: Trust) -> Result<Taken> {
-    let workspace = about.workspace;
-    let _contents = vault.use_contents()?;
-    let mut now = look(vault, env, workspace, Keep::Contents, trust)?;
+/// Makes a point of what was seen, or finds the one that has it already.
+///
+/// The caller uses contents since before it looked.
+pub(super) fn settle(
+    vault: &Vault,
+    about: &About<'_>,
+    now: &mut Now,
+) -> Result<(SafetyPoint, bool)> {
     let pack = now.pack.take();
-    let taken = settle(vault, about, &now, pack);
-    if taken.is_err() {
+    let settled = settle_with(vault, about, now, pack);
+    if settled.is_err() {
         // Links that were made for a point that is not there do no harm; prune finds them.
         vault.store.refresh();
     }
-    let (point, new) = taken?;
-    Ok(Taken {
-        point,
-        new,
-        trees: now.picture.trees,
-    })
+    settled
 }
 
-fn settle(
+fn settle_with(
     vault: &Vault,
     about: &About<'_>,
     now: &Now,

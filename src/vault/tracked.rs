@@ -4,6 +4,7 @@
 //! git does not ignore what it tracks. Reads versions 2 to 4, both hash lengths
 //! and split indexes, and needs to understand no extension but `link`.
 
+use crate::sys::files;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -113,7 +114,7 @@ struct Source {
 
 impl Source {
     fn open(path: &Path, hash: u64) -> Option<Self> {
-        let file = File::open(path).ok()?;
+        let file = files::open(path).ok()?;
         let end = file.metadata().ok()?.len().checked_sub(hash)?;
         Some(Self {
             file: BufReader::with_capacity(1 << 16, file),

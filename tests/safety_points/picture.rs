@@ -146,11 +146,38 @@ impl Picture {
 }
 
 fn hash(bytes: &[u8]) -> String {
-    let mut state = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in bytes {
-        state = (state ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("{}:{}", bytes.len(), blake3::hash(bytes))
+}
+
+/// Those of git's files whose names start in one of the given ways.
+pub fn git_of(picture: &Picture, starts: &[&str]) -> BTreeMap<String, String> {
+    let wanted = |name: &String| starts.iter().any(|start| name.starts_with(start));
+    let git = picture.git.iter().filter(|(name, _)| wanted(name));
+    git.map(|(name, hash)| (name.clone(), hash.clone()))
+        .collect()
+}
+
+/// Every ref with its value, loose or packed, read without git.
+pub fn refs_of(root: &Path) -> BTreeMap<String, String> {
+    let mut refs = BTreeMap::new();
+    let packed = fs::read_to_string(root.join(".git/packed-refs")).unwrap_or_default();
+    for line in packed.lines().filter(|line| !line.starts_with(['#', '^'])) {
+        if let Some((value, name)) = line.split_once(' ') {
+            refs.insert(name.to_owned(), value.to_owned());
+        }
     }
-    format!("{}:{state:016x}", bytes.len())
+    let mut waiting = vec![(root.join(".git/refs"), "refs".to_owned())];
+    while let Some((dir, prefix)) = waiting.pop() {
+        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+            let name = format!("{prefix}/{}", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() {
+                waiting.push((entry.path(), name));
+            } else if let Ok(value) = fs::read_to_string(entry.path()) {
+                refs.insert(name, value.trim().to_owned());
+            }
+        }
+    }
+    refs
 }
 
 /// The modification times of all files, by path.

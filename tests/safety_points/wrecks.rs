@@ -385,3 +385,65 @@ fn many_points_cost_few_files() {
     sandbox.holdpoint(["rollback", first, "--yes"]).exits(0);
     assert_eq!(sandbox.read("a.txt"), "0\n");
 }
+
+#[test]
+fn newer_objects_that_nobody_can_read_go() {
+    for wreck in [
+        ": > $f",
+        "truncate -s 9 $f",
+        "printf junk >> $f; printf '\\0\\0\\0' | dd of=$f bs=1 seek=5 conv=notrunc status=none",
+    ] {
+        let sandbox = rich();
+        let id = save(&sandbox)["id"].as_str().unwrap().to_owned();
+        shell(
+            &sandbox,
+            "echo later > later; echo sound > sound; git add later sound",
+        );
+        let find = "f=.git/objects/$(git hash-object later | sed 's|..|&/|'); chmod u+w $f; ";
+        shell(&sandbox, &format!("{find}{wreck}"));
+        sandbox.holdpoint(["rollback", &id, "--yes"]).exits(0);
+        // git would not write an object of which it finds the name.
+        shell(
+            &sandbox,
+            "echo later > later; git add later; git cat-file -p :later; echo sound | git hash-object --stdin | git cat-file --batch",
+        );
+        assert_eq!(sandbox.git(["show", ":later"]), "later\n", "{wreck}");
+        sandbox.holdpoint(["rollback", "--undo", "--yes"]).exits(0);
+        sandbox.holdpoint(["points", "verify"]).exits(0);
+    }
+}
+
+#[test]
+fn pipes_in_the_place_of_gits_files() {
+    for path in [
+        "HEAD",
+        "config",
+        "index",
+        "packed-refs",
+        "info/exclude",
+        "refs/heads/main",
+        "logs/HEAD",
+        "MERGE_HEAD",
+    ] {
+        let sandbox = rich();
+        let (files, git) = (Picture::of(&sandbox), git_says(&sandbox));
+        let id = save(&sandbox)["id"].as_str().unwrap().to_owned();
+        let place = format!(".git/{path}");
+        shell(
+            &sandbox,
+            &format!("rm -f {place}; mkfifo {place}; rm a.txt"),
+        );
+        // Whoever opened one would wait for ever.
+        for args in [&["save"][..], &["rollback", &id, "--refs", "--yes"]] {
+            let ran = sandbox
+                .command("timeout")
+                .args(["20", env!("CARGO_BIN_EXE_holdpoint")])
+                .args(args)
+                .output()
+                .unwrap();
+            assert!(ran.status.success(), "{path} {args:?}: {ran:?}");
+        }
+        files.assert_same(&Picture::of(&sandbox));
+        assert_eq!(git, git_says(&sandbox), "{path}");
+    }
+}

@@ -1,11 +1,13 @@
 //! Does the steps of a plan: each path by a temporary file and a rename, below
 //! directories that are opened without following links.
 
+use super::place::{exchange, missing_is_fine, own, set_mode, split, swap};
 use super::plan::{Deed, Left, Plan, Step, is_index};
+use super::staging::Staging;
 use super::stash;
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::repo::{Git, Workspace};
-use crate::sys::{failpoint, files};
+use crate::sys::failpoint;
 use crate::vault::ContentId;
 use crate::vault::capture::capture;
 use crate::vault::layout::Vault;
@@ -23,7 +25,6 @@ use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::Write as _;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -49,7 +50,7 @@ struct Run<'a> {
     restore: &'a Restore<'a>,
     work: OwnedFd,
     git: Option<OwnedFd>,
-    staging: PathBuf,
+    staging: &'a mut Staging,
     serial: u64,
     /// Directories that were made writable for the while, with the mode they get back.
     loosened: BTreeMap<(Side, BString), u32>,
@@ -57,16 +58,11 @@ struct Run<'a> {
 }
 
 /// Does all steps; what could not be done is returned.
-///
-/// `begin` writes the journal; it and the staged contents reach the disk side by
-/// side, and both before the first step.
 pub(super) fn apply(
     restore: &Restore<'_>,
     plan: &Plan,
-    begin: impl FnOnce() -> Result<()> + Send,
+    staging: &mut Staging,
 ) -> Result<Vec<Left>> {
-    let staging = restore.vault.dir.join("staging").join(&restore.id);
-    files::make_private_dir(&staging)?;
     let mut run = Run {
         work: open_root(&restore.workspace.root)?,
         git: restore
@@ -81,69 +77,16 @@ pub(super) fn apply(
         left: Vec::new(),
         restore,
     };
-    let staged = std::thread::scope(|scope| {
-        let journal = scope.spawn(begin);
-        let staged = run.stage(plan);
-        let written = journal.join().unwrap_or_else(|_| {
-            Err(Error::new(
-                ErrorKind::Internal,
-                "a thread that wrote the journal panicked",
-            ))
-        });
-        written.and(staged)
-    })?;
-    for (step, staged) in plan.steps.iter().zip(&staged) {
+    for (at, step) in plan.steps.iter().enumerate() {
+        let staged = run.staging.of(at);
         run.step(step, staged.as_deref())?;
         progress::add(1);
     }
     run.tighten(plan);
-    drop_staged(&run.staging, staged.iter().flatten());
     Ok(run.left)
 }
 
 impl Run<'_> {
-    /// Writes all contents beside the vault first, so that a full disk shows before anything is touched.
-    fn stage(&mut self, plan: &Plan) -> Result<Vec<Option<PathBuf>>> {
-        let staged = self.write_staged(plan)?;
-        sync_all(staged.iter().flatten())?;
-        Ok(staged)
-    }
-
-    fn write_staged(&mut self, plan: &Plan) -> Result<Vec<Option<PathBuf>>> {
-        plan.steps
-            .iter()
-            .map(|step| match &step.action {
-                Deed::File { id, .. } => {
-                    let path = self.next_staged();
-                    self.write_content(&path, id)?;
-                    Ok(Some(path))
-                }
-                Deed::Bytes(bytes) | Deed::Merged { bytes, .. } => {
-                    let path = self.next_staged();
-                    let doing = || format!("cannot write {}", path.display());
-                    failpoint::reach();
-                    fs::write(&path, bytes).doing(ErrorKind::Io, doing)?;
-                    Ok(Some(path))
-                }
-                _ => Ok(None),
-            })
-            .collect()
-    }
-
-    fn next_staged(&mut self) -> PathBuf {
-        self.serial += 1;
-        self.staging.join(self.serial.to_string())
-    }
-
-    fn write_content(&self, path: &Path, id: &ContentId) -> Result<()> {
-        let doing = || format!("cannot write {}", path.display());
-        failpoint::reach();
-        let file = File::create(path).doing(ErrorKind::Io, doing)?;
-        let mut out = std::io::BufWriter::with_capacity(1 << 16, file);
-        self.restore.vault.store.copy(id, &mut out)?;
-        out.flush().doing(ErrorKind::Io, doing)
-    }
-
     /// Opens the git directory when its first step comes; until then something else may be in its place.
     fn open_git(&mut self) -> Result<()> {
         if self.git.is_none()
@@ -410,7 +353,7 @@ impl Run<'_> {
             }
             Err(Errno::NOENT) => Err(Errno::NOENT),
             Err(_) => {
-                let copy = self.next_staged();
+                let copy = self.staging.next();
                 fs::copy(&source, &copy)
                     .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
                 self.move_in(&copy, dir, name, Some(0o444))
@@ -551,95 +494,6 @@ impl Run<'_> {
     }
 }
 
-/// Puts a staged file in its place; what was there takes the staged one's name.
-///
-/// Letting go of a replaced file may wait for the disk, so that is left for the
-/// end, when it can be done for all of them side by side.
-fn exchange(staged: &Path, dir: &OwnedFd, name: &[u8]) -> Result<(), Errno> {
-    use rustix::fs::{CWD, RenameFlags, renameat, renameat_with};
-    match renameat_with(CWD, staged, dir, name, RenameFlags::EXCHANGE) {
-        // Nothing is there, or the file system cannot exchange.
-        Err(Errno::NOENT | Errno::INVAL | Errno::NOSYS) => renameat(CWD, staged, dir, name),
-        Ok(()) => {
-            let stat = rustix::fs::statat(CWD, staged, AtFlags::SYMLINK_NOFOLLOW)?;
-            if Stamp::of(&stat).kind() != Kind::Dir {
-                return Ok(());
-            }
-            // A directory came there a moment ago, with files that no point holds.
-            renameat_with(CWD, staged, dir, name, RenameFlags::EXCHANGE)?;
-            Err(Errno::ISDIR)
-        }
-        other => other,
-    }
-}
-
-/// Removes what was replaced, and the staging directory; a later prune removes what stays.
-fn drop_staged<'a>(staging: &Path, paths: impl Iterator<Item = &'a PathBuf>) {
-    let paths: Vec<&PathBuf> = paths.collect();
-    let dropped = side_by_side(&paths, |path| {
-        let _ = fs::remove_file(path);
-        Ok(())
-    });
-    if dropped.is_ok() {
-        let _ = fs::remove_dir_all(staging);
-    }
-}
-
-/// Does the same to many paths in several threads, since each waits for the disk.
-fn side_by_side(paths: &[&PathBuf], deed: impl Fn(&PathBuf) -> Result<()> + Sync) -> Result<()> {
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let work = || -> Result<()> {
-        loop {
-            let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            match paths.get(at) {
-                Some(path) => deed(path)?,
-                None => return Ok(()),
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (1..paths.len().min(16))
-            .map(|_| scope.spawn(work))
-            .collect();
-        let mut result = work();
-        for thread in threads {
-            let other = thread.join().unwrap_or_else(|_| {
-                Err(Error::new(
-                    ErrorKind::Internal,
-                    "a thread of a rollback panicked",
-                ))
-            });
-            result = result.and(other);
-        }
-        result
-    })
-}
-
-/// Above this many files one sync of their file system costs less than one each.
-const MANY: usize = 512;
-
-/// Waits until staged files are on the disk, so that a power cut leaves a path's
-/// old bytes or its new ones and never half of them.
-///
-/// A disk takes the syncs of several threads as one.
-fn sync_all<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<()> {
-    let paths: Vec<&PathBuf> = paths.collect();
-    let sync = |path: &PathBuf| -> Result<()> {
-        File::open(path)
-            .and_then(|file| file.sync_data())
-            .doing(ErrorKind::Io, || format!("cannot sync {}", path.display()))
-    };
-    if paths.len() > MANY {
-        let Some(path) = paths.first() else {
-            return Ok(());
-        };
-        return File::open(path)
-            .and_then(|file| rustix::fs::syncfs(&file).map_err(Into::into))
-            .doing(ErrorKind::Io, || format!("cannot sync {}", path.display()));
-    }
-    side_by_side(&paths, sync)
-}
-
 /// The error for an index that a git process is writing.
 pub(super) fn locked(git_dir: Option<&Path>) -> Error {
     let lock = git_dir.unwrap_or(Path::new(".git")).join("index.lock");
@@ -651,72 +505,8 @@ pub(super) fn locked(git_dir: Option<&Path>) -> Error {
     .hint("wait until git has finished, or remove the file when no git runs, and try again")
 }
 
-/// Gives what root made to the owner of the directory.
-fn own(dir: &OwnedFd, name: &[u8]) -> Result<(), Errno> {
-    if !rustix::process::geteuid().is_root() {
-        return Ok(());
-    }
-    let stat = rustix::fs::fstat(dir)?;
-    rustix::fs::chownat(
-        dir,
-        name,
-        Some(Uid::from_raw(stat.st_uid)),
-        Some(Gid::from_raw(stat.st_gid)),
-        AtFlags::SYMLINK_NOFOLLOW,
-    )
-}
-
-/// Renames within a directory; the temporary name goes either way.
-fn swap(dir: &OwnedFd, from: &[u8], to: &[u8]) -> Result<(), Errno> {
-    failpoint::reach();
-    rustix::fs::renameat(dir, from, dir, to).inspect_err(|_| {
-        // The rename's own error is the one to report.
-        let _ = rustix::fs::unlinkat(dir, from, AtFlags::empty());
-    })
-}
-
-fn split(path: &[u8]) -> (&[u8], &[u8]) {
-    match path.rfind_byte(b'/') {
-        Some(at) => (
-            path.get(..at).unwrap_or_default(),
-            path.get(at + 1..).unwrap_or_default(),
-        ),
-        None => (b"", path),
-    }
-}
-
-fn missing_is_fine(result: Result<(), Errno>) -> Result<(), Errno> {
-    match result {
-        Err(Errno::NOENT) => Ok(()),
-        other => other,
-    }
-}
-
-fn set_mode(dir: &OwnedFd, name: &[u8], mode: u32) -> Result<(), Errno> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let mode = Mode::from_raw_mode(mode);
-    match rustix::fs::openat(dir, OsStr::from_bytes(name), flags, Mode::empty()) {
-        Ok(file) => rustix::fs::fchmod(&file, mode),
-        Err(Errno::LOOP) => Ok(()),
-        // A file that its owner may not read, or a pipe without a reader: by name.
-        Err(_) => {
-            let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
-            if Stamp::of(&stat).kind() == Kind::Link {
-                return Ok(());
-            }
-            rustix::fs::chmodat(dir, name, mode, AtFlags::empty())
-        }
-    }
-}
-
-/// Removes what an interrupted restore left behind under the rollback's id.
-pub(super) fn clear(vault: &Vault, workspace: &Workspace, plan: &Plan, id: &str) -> Result<()> {
-    let staging = vault.dir.join("staging").join(id);
-    if staging.exists() {
-        fs::remove_dir_all(&staging).doing(ErrorKind::Io, || {
-            format!("cannot remove {}", staging.display())
-        })?;
-    }
+/// Removes what an interrupted restore left in the workspace under the rollback's id.
+pub(super) fn clear(workspace: &Workspace, plan: &Plan, id: &str) {
     let prefix = format!("{STAGING}{id}");
     let mut dirs: Vec<PathBuf> = plan
         .steps
@@ -740,5 +530,4 @@ pub(super) fn clear(vault: &Vault, workspace: &Workspace, plan: &Plan, id: &str)
             }
         }
     }
-    Ok(())
 }

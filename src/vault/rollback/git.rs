@@ -2,11 +2,12 @@
 
 use super::Present;
 use super::apply::locked;
+use super::damage::is_damaged;
 use super::journal::Scope;
 use super::plan::{Deed, Plan, Step};
 use super::scope::{Part, part};
 use super::{config, owner};
-use crate::error::Result;
+use crate::error::{Context as _, ErrorKind, Result};
 use crate::repo::{Kind as Place, Workspace};
 use crate::vault::diff::{Difference, Trees};
 use crate::vault::point::SafetyPoint;
@@ -17,7 +18,7 @@ use bstr::{BString, ByteSlice as _};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where the git directory lies or has to be made again.
 pub(super) fn dir(workspace: &Workspace, target: &SafetyPoint) -> Option<PathBuf> {
@@ -52,6 +53,13 @@ pub(super) fn check_free(workspace: &Workspace, plan: &Plan) -> Result<Option<Pa
         return Err(locked(Some(dir)));
     }
     Ok(Some(lock))
+}
+
+/// Removes the lock of a git that died.
+pub(super) fn remove_lock(path: &Path) -> Result<()> {
+    std::fs::remove_file(path).doing(ErrorKind::Io, || {
+        format!("cannot remove {}", path.display())
+    })
 }
 
 /// The refs of both sides, read as they lie in files.
@@ -136,7 +144,7 @@ pub(super) fn add(
                 }
             }
             Part::Missing => {
-                if difference.before.is_none() && !is_ours(&difference, trees)? {
+                if is_missing(&difference) && !is_ours(&difference, trees)? {
                     plan.add(Side::Git, difference);
                 }
             }
@@ -144,7 +152,7 @@ pub(super) fn add(
                 plan.add(Side::Git, difference);
             }
             Part::Stash if difference.path.starts_with(b"logs/") => plan.add(Side::Git, difference),
-            Part::Objects => put_back(plan, difference),
+            Part::Objects => put_back(plan, difference, &refs.common),
             Part::Operation => {
                 if is_file(&difference) {
                     plan.leave(
@@ -187,9 +195,20 @@ fn is_ours(difference: &Difference, trees: &Trees<'_>) -> Result<bool> {
     }
 }
 
-/// Objects and what belongs to them only ever come back.
-fn put_back(plan: &mut Plan, difference: Difference) {
-    let missing = difference.before.is_none();
+/// Objects and what belongs to them only ever come back; those that nobody can read go.
+fn put_back(plan: &mut Plan, difference: Difference, common: &Path) {
+    if let (Some(now), None) = (&difference.before, &difference.after)
+        && is_damaged(common, &difference.path, now)
+    {
+        plan.steps.push(Step {
+            side: Side::Git,
+            path: difference.path,
+            now: difference.before,
+            action: Deed::Remove,
+        });
+        return;
+    }
+    let missing = is_missing(&difference);
     let object = difference
         .after
         .as_ref()
@@ -197,6 +216,12 @@ fn put_back(plan: &mut Plan, difference: Difference) {
     if difference.after.is_some() && (missing || object) {
         plan.add(Side::Git, difference);
     }
+}
+
+/// Returns true where nothing is there, or something of another kind than was.
+fn is_missing(difference: &Difference) -> bool {
+    difference.before.as_ref().map(|row| row.kind) != difference.after.as_ref().map(|row| row.kind)
+        && difference.after.is_some()
 }
 
 fn is_file(difference: &Difference) -> bool {

@@ -68,7 +68,7 @@ impl Journal {
 }
 
 /// One rollback that was done.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Past {
     /// The point taken just before it.
     pub(super) before: String,
@@ -79,7 +79,7 @@ pub(super) struct Past {
 }
 
 /// The rollbacks that can be undone and redone.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct History {
     version: u32,
     /// Oldest first.

@@ -6,37 +6,41 @@
 //! already put back is let be, and what somebody changed since is left and named.
 
 mod apply;
+mod begun;
 pub(super) mod config;
+mod damage;
 mod git;
 mod journal;
 mod owner;
+mod place;
 mod plan;
+mod recover;
 mod scope;
+mod spared;
+mod staging;
 mod stash;
 
 pub use journal::{PathText, Scope};
 pub use plan::{Deed, Left, Pick, Plan, Step};
+pub(super) use recover::needed;
+pub use recover::recover;
 
 use super::diff::Fresh;
 use super::diff::Trees;
-use super::handled::{self, Edge, Handled};
 use super::layout::Vault;
 use super::point::{SafetyPoint, TreeRef};
-use super::stamp::{Stamp, file_clock};
-use super::take::{Keep, Now, look, no_trees, point_path, take};
-use super::tree::Kind;
+use super::take::{Keep, Now, look, point_path};
 use super::walk::{Side, Trust};
 use super::{Request, about, with_remains};
-use crate::error::{Context as _, Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::lock::Lock;
-use bstr::{BString, ByteSlice as _};
-use journal::{History, Journal, Past};
+use begun::Begun;
+use bstr::BString;
+use journal::History;
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What a rollback aims at.
 #[derive(Clone, Debug)]
@@ -99,12 +103,11 @@ pub fn plan(env: &Env, workspace: &Workspace, aim: &Aim, scope: Scope) -> Result
     let workspace = &with_remains(workspace);
     let vault = Vault::open(env, workspace)?;
     let _contents = vault.use_contents()?;
-    let history: History =
-        journal::read(&vault.rollback(workspace, ".history"))?.unwrap_or_default();
+    let history = history(&vault, workspace)?;
     let (target, scope, history) = resolve(env, workspace, &vault, aim, scope, history)?;
     let now = look(&vault, env, workspace, Keep::Nothing, Trust::Nothing)?;
     let plan = make_plan(&vault, workspace, &target, &scope, &Present::seen(&now))?;
-    let persons = persons(workspace, &target, &plan)?;
+    let persons = spared::persons(workspace, &target, &plan)?;
     Ok(Preview {
         target,
         scope,
@@ -235,11 +238,11 @@ pub fn straight(
     request: &dyn Fn(&SafetyPoint) -> Request,
     changed: Changed,
 ) -> Result<Straight> {
-    recover(env, workspace)?;
     let workspace = &with_remains(workspace);
     let vault = Vault::open(env, workspace)?;
-    let history: History =
-        journal::read(&vault.rollback(workspace, ".history"))?.unwrap_or_default();
+    let _alone = Lock::wait(&vault.rollback(workspace, ".lock"))?;
+    recover::finish(env, workspace, &vault)?;
+    let history = history(&vault, workspace)?;
     let (target, scope, history) = resolve(env, workspace, &vault, aim, scope, history)?;
     let request = request(&target);
     let mut preview = Preview {
@@ -251,18 +254,18 @@ pub fn straight(
         aim: aim.clone(),
         history,
     };
-    let _alone = Lock::wait(&vault.rollback(workspace, ".lock"))?;
-    let mut begun = Begun::new(env, &vault, workspace, &preview, &request)?;
+    let about = about(workspace, &request);
+    let mut begun = Begun::new(env, &vault, &about, &preview)?;
     preview.plan = begun.plan.clone();
     if begun.plan.is_empty() && matches!(aim, Aim::Point(_)) {
+        begun.abandon();
         return Ok(Straight::Nothing(Box::new(preview)));
     }
-    let mut left = Vec::new();
     if changed == Changed::Keep {
-        preview.persons = persons(workspace, &preview.target, &begun.plan)?;
-        left = keep_persons(&mut begun.plan, &preview.persons);
+        preview.persons = spared::persons(workspace, &preview.target, &begun.plan)?;
+        begun.left = spared::keep_persons(&mut begun.plan, &preview.persons);
     }
-    let done = begun.finish(&vault, workspace, &preview, left)?;
+    let done = begun.finish(&about, &preview)?;
     Ok(Straight::Done(Box::new(preview), Box::new(done)))
 }
 
@@ -281,337 +284,39 @@ pub fn apply(
     let workspace = &with_remains(workspace);
     let vault = Vault::open(env, workspace)?;
     let _alone = Lock::wait(&vault.rollback(workspace, ".lock"))?;
+    recover::finish(env, workspace, &vault)?;
     git::check_free(workspace, &preview.plan)?;
-    let mut begun = Begun::new(env, &vault, workspace, preview, request)?;
-    let mut left = Vec::new();
-    if changed == Changed::Keep {
-        left = keep_changed(&mut begun.plan, &preview.plan);
-    }
-    left.extend(keep_persons(&mut begun.plan, &preview.persons));
-    begun.plan.pick(&preview.picks);
-    begun.finish(&vault, workspace, preview, left)
-}
-
-/// A rollback whose point is taken and whose plan is made; nothing is touched yet.
-struct Begun {
-    before: SafetyPoint,
-    plan: Plan,
-    seen_at: (i64, u32),
-}
-
-impl Begun {
-    fn new(
-        env: &Env,
-        vault: &Vault,
-        workspace: &Workspace,
-        preview: &Preview,
-        request: &Request,
-    ) -> Result<Self> {
-        let seen_at = file_clock();
-        let taken = take(vault, env, &about(workspace, request), Trust::Nothing)?;
-        let _contents = vault.use_contents()?;
-        let now = Present {
-            work: taken.point.work,
-            git: taken.point.git,
-            trees: &taken.trees,
-        };
-        let plan = make_plan(vault, workspace, &preview.target, &preview.scope, &now)?;
-        Ok(Self {
-            before: taken.point,
-            plan,
-            seen_at,
-        })
-    }
-
-    fn finish(
-        self,
-        vault: &Vault,
-        workspace: &Workspace,
-        preview: &Preview,
-        mut left: Vec<Left>,
-    ) -> Result<Done> {
-        let Self {
-            before,
-            plan,
-            seen_at,
-        } = self;
-        let dead_lock = git::check_free(workspace, &plan)?;
-        let _contents = vault.use_contents()?;
-        let mut history = preview.history.clone();
-        note(&mut history, &before, preview);
-        let mut journal = Journal::new(
-            preview.target.id.clone(),
-            before.id.clone(),
-            preview.scope.clone(),
-            history,
-        );
-        journal.kept = left
-            .iter()
-            .map(|left: &Left| left.path.clone())
-            .chain(picked(preview))
-            .map(PathText)
-            .collect();
-        let path = vault.rollback(workspace, ".journal");
-        let restore = apply::Restore {
-            vault,
-            workspace,
-            git_dir: git::dir(workspace, &preview.target),
-            target: &preview.target,
-            id: before.id.clone(),
-            seen_at,
-            index_mtime: preview.target.index_mtime,
-        };
-        handled::note_own(workspace, Edge::Begin)?;
-        let steps = apply::apply(&restore, &plan, || {
-            journal::write(&path, &journal)?;
-            dead_lock.as_deref().map_or(Ok(()), remove_lock)
-        })?;
-        left.extend(steps);
-        handled::note_own(workspace, Edge::End)?;
-        journal::keep(&vault.rollback(workspace, ".history"), &journal.history)?;
-        journal::close(&path)?;
-        left.extend(plan.left);
-        Ok(Done {
-            before,
-            changed: plan.steps.len().saturating_sub(left.len()),
-            left,
-            refs_left: plan.refs_left,
-            dead_lock,
-        })
-    }
-}
-
-fn remove_lock(path: &Path) -> Result<()> {
-    std::fs::remove_file(path).doing(ErrorKind::Io, || {
-        format!("cannot remove {}", path.display())
-    })
-}
-
-/// Writes a rollback, an undo or a redo into the history.
-fn note(history: &mut History, before: &SafetyPoint, preview: &Preview) {
-    let at = match preview.aim {
-        Aim::Point(_) => {
-            history.push(Past {
-                before: before.id.clone(),
-                after: preview.target.id.clone(),
-                scope: preview.scope.clone(),
-            });
-            return;
-        }
-        // Redoing an undo brings back what was there when it was undone, and the
-        // other way round, so that neither ever loses what came between.
-        Aim::Undo => history.done,
-        Aim::Redo => history.done.saturating_sub(1),
-    };
-    if let Some(past) = history.past.get_mut(at) {
-        let id = before.id.clone();
-        match preview.aim {
-            Aim::Undo => past.after = id,
-            Aim::Point(_) | Aim::Redo => past.before = id,
-        }
-    }
-}
-
-/// Paths of which not all is wanted: whoever finishes the rollback later leaves them.
-fn picked(preview: &Preview) -> impl Iterator<Item = BString> {
-    preview
-        .picks
-        .iter()
-        .filter(|(_, pick)| **pick != Pick::Whole)
-        .map(|(path, _)| path.clone())
-}
-
-/// The files of a plan that a person edited since the agent's last write.
-fn persons(workspace: &Workspace, target: &SafetyPoint, plan: &Plan) -> Result<Vec<BString>> {
-    let handled = Handled::since(workspace, &target.created)?;
-    let mut paths: Vec<BString> = Vec::new();
-    for step in plan.steps.iter().filter(|step| step.is_work()) {
-        let Some(now) = &step.now else { continue };
-        let place = workspace.root.join(OsStr::from_bytes(&step.path));
-        if now.kind == Kind::File
-            && let Ok(stat) = rustix::fs::lstat(&place)
-            && handled.is_a_persons(step.path.as_bstr(), Stamp::of(&stat).ctime, &now.id)
-        {
-            paths.push(step.path.clone());
-        }
-    }
-    paths.dedup();
-    Ok(paths)
-}
-
-/// Takes out of the plan what a person edited.
-fn keep_persons(plan: &mut Plan, persons: &[BString]) -> Vec<Left> {
-    let is_theirs = |step: &Step| step.is_work() && persons.contains(&step.path);
-    plan.steps.retain(|step| !is_theirs(step));
-    persons
-        .iter()
-        .map(|path| Left {
-            path: path.clone(),
-            why: "a person edited it since the agent's last write; --force puts it back too"
-                .to_owned(),
-        })
-        .collect()
-}
-
-/// Takes out of the plan what is not as the preview showed it.
-fn keep_changed(plan: &mut Plan, preview: &Plan) -> Vec<Left> {
-    let shown: BTreeMap<(Side, &BString), Vec<&Step>> =
-        preview
-            .steps
-            .iter()
-            .fold(BTreeMap::new(), |mut shown, step| {
-                shown
-                    .entry((step.side, &step.path))
-                    .or_insert_with(Vec::new)
-                    .push(step);
-                shown
-            });
-    let mut left = Vec::new();
-    plan.steps.retain(|step| {
-        let as_shown = step.side == Side::Git
-            || matches!(
-                step.action,
-                Deed::RemoveDir | Deed::MakeDir(_) | Deed::Object(_)
-            )
-            || shown
-                .get(&(step.side, &step.path))
-                .is_some_and(|steps| steps.iter().any(|old| old.now == step.now));
-        if !as_shown {
-            left.push(Left {
-                path: step.path.clone(),
-                why: "it changed after the preview".to_owned(),
-            });
-        }
-        as_shown
-    });
-    left
-}
-
-/// Finishes a rollback that was interrupted; says what it did, where there was one.
-///
-/// # Errors
-/// When it cannot be finished: the message names what to do.
-pub fn recover(env: &Env, workspace: &Workspace) -> Result<Option<String>> {
-    let workspace = &with_remains(workspace);
-    let vault = Vault::find(env, workspace)?;
-    let path = vault.rollback(workspace, ".journal");
-    if !path.exists() {
-        return Ok(None);
-    }
-    let _alone = Lock::wait(&vault.rollback(workspace, ".lock"))?;
-    let Some(journal) = journal::read::<Journal>(&path)? else {
-        return Ok(None);
-    };
-    finish(env, workspace, &vault, &journal)
-        .map(Some)
-        .map_err(|error| {
-            error
-                .hint(format!(
-                    "a rollback to {} was interrupted and could not be finished",
-                    journal.target
-                ))
-                .hint(format!(
-                    "nothing is lost: the state before it is the safety point {}",
-                    journal.before
-                ))
-        })
-}
-
-fn finish(env: &Env, workspace: &Workspace, vault: &Vault, journal: &Journal) -> Result<String> {
-    let _contents = vault.use_contents()?;
-    let read = |id: &str| {
-        SafetyPoint::read(&point_path(vault, id))?.ok_or_else(|| {
-            Error::new(
-                ErrorKind::Damaged,
-                format!("the safety point {id} of an interrupted rollback is gone"),
-            )
-        })
-    };
-    let (target, before) = (read(&journal.target)?, read(&journal.before)?);
-    if let Some(lock) = git::check_free(workspace, &Plan::default())? {
-        remove_lock(&lock)?;
-    }
-    let now = look(vault, env, workspace, Keep::Nothing, Trust::Nothing)?;
-    let mut plan = make_plan(
-        vault,
+    let (_, _, history) = resolve(
+        env,
         workspace,
-        &target,
-        &journal.scope,
-        &Present::seen(&now),
+        &vault,
+        &preview.aim,
+        preview.scope.clone(),
+        history(&vault, workspace)?,
     )?;
-    apply::clear(vault, workspace, &plan, &before.id)?;
-    let mut left = Vec::new();
-    let trees = Trees {
-        store: &vault.store,
-        fresh: &no_trees(),
-    };
-    let mut touched = Vec::new();
-    for step in std::mem::take(&mut plan.steps) {
-        let top = match step.side {
-            Side::Work => before.work,
-            Side::Git => before.git,
-        };
-        let was = match top {
-            Some(top) => trees.find(&top.tree, &step.path)?,
-            None => None,
-        };
-        // Half-way a path is as it was before, or gone, or a directory whose mode is not set yet.
-        let ours = step.side == Side::Git
-            || step.now.is_none()
-            || step.now == was
-            || step.now.as_ref().is_some_and(|row| row.kind == Kind::Dir);
-        let kept = journal.kept.iter().any(|path| path.0 == step.path);
-        if ours && !kept {
-            touched.push(step);
-        } else {
-            left.push(step.shown());
-        }
+    if history != preview.history && !matches!(preview.aim, Aim::Point(_)) {
+        return Err(Error::new(
+            ErrorKind::Busy,
+            "another rollback was done after the summary was shown",
+        )
+        .hint("see what there is now, and try again: holdpoint points"));
     }
-    plan.steps = touched;
-    let restore = apply::Restore {
-        vault,
-        workspace,
-        git_dir: git::dir(workspace, &target),
-        target: &target,
-        id: before.id.clone(),
-        seen_at: file_clock(),
-        index_mtime: target.index_mtime,
+    let preview = &Preview {
+        history,
+        ..preview.clone()
     };
-    handled::note_own(workspace, Edge::Begin)?;
-    // The journal of the rollback that was interrupted is there already.
-    let more = apply::apply(&restore, &plan, || Ok(()))?;
-    handled::note_own(workspace, Edge::End)?;
-    left.extend(more.into_iter().map(|left| left.path.to_string()));
-    journal::keep(&vault.rollback(workspace, ".history"), &journal.history)?;
-    journal::close(&vault.rollback(workspace, ".journal"))?;
-    let mut text = format!(
-        "finished the rollback to {} that was interrupted",
-        journal.target
-    );
-    if !left.is_empty() {
-        text.push_str("; left as they are, since they changed meanwhile: ");
-        text.push_str(&left.join(", "));
+    let about = about(workspace, request);
+    let mut begun = Begun::new(env, &vault, &about, preview)?;
+    if changed == Changed::Keep {
+        begun.left = spared::keep_changed(&mut begun.plan, &preview.plan);
     }
-    Ok(text)
+    let persons = spared::keep_persons(&mut begun.plan, &preview.persons);
+    begun.left.extend(persons);
+    begun.plan.pick(&preview.picks);
+    begun.finish(&about, preview)
 }
 
-/// The points that undo and redo of any worktree need.
-pub(super) fn needed(vault: &Vault) -> Result<Vec<String>> {
-    let mut ids = Vec::new();
-    let dir = vault.dir.join("rollback");
-    for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.ends_with(".history")
-            && let Some(history) = journal::read::<History>(&entry.path())?
-        {
-            ids.extend(history.points().map(str::to_owned));
-        }
-        if name.ends_with(".journal")
-            && let Some(journal) = journal::read::<Journal>(&entry.path())?
-        {
-            ids.extend([journal.target, journal.before]);
-        }
-    }
-    Ok(ids)
+/// The rollbacks of a worktree that can be undone and redone.
+fn history(vault: &Vault, workspace: &Workspace) -> Result<History> {
+    Ok(journal::read(&vault.rollback(workspace, ".history"))?.unwrap_or_default())
 }

@@ -297,7 +297,9 @@ impl Step {
     /// Returns true for a file of git's object database.
     fn is_object(&self) -> bool {
         matches!(self.action, Deed::Object(_))
-            || (self.side == Side::Git && self.path.starts_with(b"objects/"))
+            || (self.side == Side::Git
+                && self.path.starts_with(b"objects/")
+                && self.action != Deed::Remove)
     }
 
     /// Returns true where a file takes the place of a file.

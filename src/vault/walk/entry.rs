@@ -3,6 +3,7 @@
 use super::listing::Listing;
 use super::{Area, Node, Seen, Shared, Side, Trust, Worker};
 use crate::error::Result;
+use crate::sys::files;
 use crate::vault::cache::{CachedRow, IGNORED, MIXED, RACY, Rows};
 use crate::vault::capture::{Captured, capture};
 use crate::vault::id::ContentId;
@@ -510,7 +511,7 @@ fn resolve(dot_git: PathBuf) -> Option<PathBuf> {
     if dot_git.is_dir() {
         return Some(dot_git);
     }
-    let bytes = std::fs::read(&dot_git).ok()?;
+    let bytes = files::read(&dot_git).ok()?;
     let target = bytes.strip_prefix(b"gitdir:")?.trim_ascii();
     Some(dot_git.parent()?.join(target.to_path_lossy_exact()))
 }
