@@ -271,7 +271,12 @@ impl Workspace {
             Some(tree) => Some(tree),
             None if is_bare(&git_dir) => None,
             None if git_dir.file_name() == Some(OsStr::new(".git")) => {
-                git_dir.parent().map(Path::to_path_buf)
+                let cwd = canonical(env.cwd())?;
+                if leads_to(&cwd.join(".git"), &git_dir) {
+                    Some(cwd)
+                } else {
+                    git_dir.parent().map(Path::to_path_buf)
+                }
             }
             None => Some(linked_root(&git_dir).map_or_else(|| canonical(env.cwd()), Ok)?),
         };
@@ -280,9 +285,16 @@ impl Workspace {
 
     fn from_git_dir(env: &Env, git_dir: &Path, root: Option<PathBuf>) -> Result<Self> {
         let git_dir = canonical(git_dir)?;
+        let is_own = root
+            .as_deref()
+            .is_some_and(|root| git_dir.parent() == Some(root) && git_dir.ends_with(".git"));
+        // Only a linked worktree has its objects elsewhere; who puts such a note
+        // into a worktree's own `.git` makes git look at another repository.
         let common_dir = match files::read_if_there(&git_dir.join("commondir"))? {
-            Some(bytes) => canonical(&git_dir.join(OsStr::from_bytes(bytes.trim_ascii())))?,
-            None => git_dir.clone(),
+            Some(bytes) if !is_own => {
+                canonical(&git_dir.join(OsStr::from_bytes(bytes.trim_ascii())))?
+            }
+            _ => git_dir.clone(),
         };
         let kind = if root.is_none() {
             Kind::Bare
@@ -365,7 +377,13 @@ impl Workspace {
 fn is_borrowed(git_dir: &Path, root: &Path) -> bool {
     git_dir.file_name() == Some(OsStr::new(".git"))
         && git_dir.parent() != Some(root)
-        && fs::canonicalize(root.join(".git")).ok().as_deref() != Some(git_dir)
+        && !leads_to(&root.join(".git"), git_dir)
+}
+
+/// Returns true where a `.git` is a link to a git directory or a file that names it.
+fn leads_to(dot_git: &Path, git_dir: &Path) -> bool {
+    let led = resolve_dot_git(dot_git).ok().flatten();
+    led.and_then(|dir| fs::canonicalize(dir).ok()).as_deref() == Some(git_dir)
 }
 
 /// Holdpoint's directory for the repository at `key`: a readable name and a hash of the whole path.

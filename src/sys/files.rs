@@ -6,7 +6,8 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Whether a write waits until the bytes are on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,6 +143,17 @@ pub fn stage(path: &Path, bytes: &[u8], mode: u32) -> Result<Staged> {
         })
         .doing(ErrorKind::Io, || format!("cannot write {}", path.display()))?;
     Ok(staged)
+}
+
+/// Lets a write beyond the shell's limit for files (`ulimit -f`) fail, where it would end the process.
+///
+/// # Errors
+/// As the system call.
+pub fn outlive_size_limit() -> Result<()> {
+    let beyond = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, beyond)
+        .map(|_| ())
+        .doing(ErrorKind::Io, || "cannot set a signal".to_owned())
 }
 
 /// A name beside `path` that no other call has.

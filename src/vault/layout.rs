@@ -69,6 +69,7 @@ impl Vault {
     /// Names the vault and makes its directories.
     pub(super) fn open(env: &Env, workspace: &Workspace) -> Result<Self> {
         let vault = Self::find(env, workspace)?;
+        files::outlive_size_limit()?;
         let version = vault.dir.join("VERSION");
         if !version.exists() {
             workspace.make_state()?;

@@ -238,7 +238,7 @@ pub(super) fn check(links: &Links, dir: &[u8], row: &super::tree::Row) -> Result
 
 /// Holds a file's bytes against the hash that it carries: git ends its packs and
 /// indexes with one, git-lfs names its files by one.
-fn is_whole(file: &File, name: &[u8], size: u64) -> io::Result<bool> {
+pub(super) fn is_whole(file: &File, name: &[u8], size: u64) -> io::Result<bool> {
     if name.len() == 64 && name.iter().all(u8::is_ascii_hexdigit) {
         let found = digest::<sha2::Sha256>(file, size)?;
         return Ok(name.eq_ignore_ascii_case(hex(&found).as_bytes()));
@@ -278,7 +278,8 @@ fn digest<D: sha2::Digest>(file: &File, len: u64) -> io::Result<Vec<u8>> {
     Ok(hasher.finalize().to_vec())
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Bytes as hex digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");

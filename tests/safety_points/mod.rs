@@ -20,6 +20,7 @@ mod persons;
 mod picture;
 mod random;
 mod save;
+mod torture;
 mod wrecks;
 
 use crate::support::Sandbox;

@@ -5,7 +5,7 @@ use super::save;
 use crate::support::Sandbox;
 use std::fs::{self, File};
 
-fn shell(sandbox: &Sandbox, text: &str) {
+pub fn shell(sandbox: &Sandbox, text: &str) {
     let output = sandbox
         .command("bash")
         .args(["-ec", text])
@@ -20,7 +20,7 @@ fn shell(sandbox: &Sandbox, text: &str) {
 }
 
 /// A repository with something of everything: history, tags, a stash, staged, edited, ignored and new files.
-fn rich() -> Sandbox {
+pub fn rich() -> Sandbox {
     let sandbox = Sandbox::with_files(&[
         (".gitignore", ".env\n*.log\nnode_modules/\n"),
         ("a.txt", "a\n"),
@@ -39,7 +39,7 @@ fn rich() -> Sandbox {
 }
 
 /// What git says of the repository; nothing here writes.
-fn git_says(sandbox: &Sandbox) -> Vec<String> {
+pub fn git_says(sandbox: &Sandbox) -> Vec<String> {
     [
         "git --no-optional-locks status --porcelain=v2 -z",
         "git ls-files -s -v --debug",
@@ -58,7 +58,7 @@ fn git_says(sandbox: &Sandbox) -> Vec<String> {
 }
 
 #[track_caller]
-fn survives_in(sandbox: &Sandbox, wreck: &str) {
+pub fn survives_in(sandbox: &Sandbox, wreck: &str) {
     let (files, git) = (Picture::of(sandbox), git_says(sandbox));
     let id = save(sandbox)["id"].as_str().unwrap().to_owned();
     shell(sandbox, wreck);
@@ -71,7 +71,7 @@ fn survives_in(sandbox: &Sandbox, wreck: &str) {
 }
 
 #[track_caller]
-fn survives(wreck: &str) {
+pub fn survives(wreck: &str) {
     survives_in(&rich(), wreck);
 }
 

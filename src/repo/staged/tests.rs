@@ -3,6 +3,7 @@
 use super::*;
 use crate::sys::env::Env;
 use std::ffi::OsString;
+use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::process::Command;
 

@@ -256,16 +256,22 @@ impl Run<'_> {
         dir: &OwnedFd,
         name: &[u8],
     ) -> Result<(), Errno> {
+        let above = rustix::fs::fstat(dir)?;
+        let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+        let give = |user, group| {
+            let flags = AtFlags::SYMLINK_NOFOLLOW;
+            rustix::fs::chownat(rustix::fs::CWD, staged, user, Some(group), flags)
+        };
         if rustix::process::geteuid().is_root() {
-            let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
-                .or_else(|_| rustix::fs::fstat(dir))?;
-            rustix::fs::chownat(
-                rustix::fs::CWD,
-                staged,
-                Some(Uid::from_raw(stat.st_uid)),
-                Some(Gid::from_raw(stat.st_gid)),
-                AtFlags::SYMLINK_NOFOLLOW,
-            )?;
+            let stat = stat.unwrap_or(above);
+            let user = Some(Uid::from_raw(stat.st_uid));
+            give(user, Gid::from_raw(stat.st_gid))?;
+        } else if let Some(group) = stat
+            .map(|stat| stat.st_gid)
+            .or_else(|| (above.st_mode & 0o2000 != 0).then_some(above.st_gid))
+        {
+            // A group that the user is not in cannot be given.
+            let _ = give(None, Gid::from_raw(group));
         }
         if let Deed::File { mode, .. } | Deed::Merged { mode, .. } = step.action {
             // Last of all: a change of owner drops the set-user-id bits.

@@ -1,9 +1,10 @@
-//! Loose objects of git that are there and cannot be read: emptied, cut short, overwritten in place.
+//! Objects of git that are there and cannot be read: emptied, cut short, overwritten in place.
 //!
 //! git takes an object that has a name for one that it has, and does not write it
 //! again: what the next commit stores would be lost. So a damaged object that the
-//! point does not hold goes; the point taken before the rollback holds it as it is.
+//! point does not hold goes, and so do indexes and graphs that only make git complain; the point taken before the rollback holds it as it is.
 
+use crate::vault::links::{hex, is_whole};
 use crate::vault::places::is_fanout;
 use crate::vault::tree::{Kind, Row};
 use bstr::ByteSlice as _;
@@ -14,18 +15,25 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 /// Nobody inflates more than this to find out; such an object counts as sound.
 const MOST: u64 = 1 << 30;
 
-/// Returns true for a loose object that cannot be read as what its name says.
+/// Returns true for a file of git's object database that cannot be read as what its name says.
 pub(super) fn is_damaged(git_dir: &Path, path: &[u8], row: &Row) -> bool {
-    let Some(name) = loose_name(path).filter(|_| row.kind == Kind::SmallObject) else {
+    if row.kind != Kind::SmallObject || !path.starts_with(b"objects/") {
         return false;
-    };
+    }
     let Ok(file) = File::open(git_dir.join(OsStr::from_bytes(path))) else {
         return false;
+    };
+    if row.size == 0 {
+        return true;
+    }
+    let Some(name) = loose_name(path) else {
+        return is_damaged_pack(&file, row);
     };
     let found = if name.len() == 40 {
         hash::<Sha1>(file)
@@ -42,6 +50,16 @@ pub(super) fn is_damaged(git_dir: &Path, path: &[u8], row: &Row) -> bool {
     }
 }
 
+/// The same for packs and what belongs to them.
+fn is_damaged_pack(file: &File, row: &Row) -> bool {
+    if row.name.ends_with(b".pack") {
+        // What is sound in the rest of a pack may be all that there is of a commit.
+        let mut head = [0; 4];
+        return row.size < 32 || (file.read_exact_at(&mut head, 0).is_ok() && head != *b"PACK");
+    }
+    is_whole(file, &row.name, row.size).is_ok_and(|whole| !whole)
+}
+
 /// The hash of what a file inflates to; `None` where that is too much.
 fn hash<D: Digest>(file: File) -> io::Result<Option<String>> {
     let mut inflated = ZlibDecoder::new(io::BufReader::new(file)).take(MOST);
@@ -54,7 +72,6 @@ fn hash<D: Digest>(file: File) -> io::Result<Option<String>> {
         }
         hasher.update(buffer.split_at(read).0);
     }
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok((inflated.limit() > 0).then(|| hex(&hasher.finalize())))
 }
 

@@ -38,6 +38,17 @@ fn is_displaced(workspace: &Workspace, target: &SafetyPoint) -> bool {
         && std::fs::symlink_metadata(&dot_git).is_ok_and(|meta| !meta.is_dir())
 }
 
+/// Returns true where the point's git directory is the one that is there now, or none is.
+fn is_same_place(workspace: &Workspace, target: &SafetyPoint) -> bool {
+    let Some(now) = workspace.common_dir.as_deref() else {
+        return true;
+    };
+    let is_own = |root: &Path, git_dir: &Path| git_dir == root.join(".git");
+    let path = |bytes: &BString| PathBuf::from(OsStr::from_bytes(bytes));
+    let (root, then) = (path(&target.worktree), path(&target.git_dir));
+    then == now || (is_own(&root, &then) && is_own(&workspace.root, now))
+}
+
 /// Refuses while git itself writes the index; returns the lock of a git that died.
 pub(super) fn check_free(workspace: &Workspace, plan: &Plan) -> Result<Option<PathBuf>> {
     let touches = plan.is_empty() || plan.steps.iter().any(|step| step.side == Side::Git);
@@ -98,6 +109,13 @@ pub(super) fn add(
         return Ok(());
     };
     let displaced = is_displaced(workspace, target);
+    if !displaced && !is_same_place(workspace, target) {
+        plan.leave(
+            ".git".into(),
+            "it is another repository than the one that the point holds",
+        );
+        return Ok(());
+    }
     let present = now.git.filter(|_| !displaced).map(|git| git.tree);
     let differences = trees.diff(present, Some(then.tree))?;
     if displaced || is_gone(workspace, now, trees)? {

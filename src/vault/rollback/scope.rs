@@ -39,6 +39,10 @@ pub(super) enum Part {
 /// Tells what a file belongs to; `private` is this worktree's own part of the git directory.
 pub(super) fn part(path: &[u8], private: &[u8]) -> Part {
     if private.is_empty() {
+        if path == b"commondir" {
+            // It makes another repository of a main worktree's.
+            return Part::Index;
+        }
         return own(path).or_else(|| shared(path)).unwrap_or(Part::Other);
     }
     if path == private {
@@ -122,6 +126,8 @@ mod tests {
     fn files_of_the_git_directory_are_told_apart() {
         for (path, private, expected) in [
             ("index", "", Part::Index),
+            ("commondir", "", Part::Index),
+            ("worktrees/w/commondir", "worktrees/w", Part::Missing),
             ("HEAD", "", Part::Head),
             ("rebase-merge/git-rebase-todo", "", Part::Operation),
             ("refs/bisect/bad", "", Part::Operation),
