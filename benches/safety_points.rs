@@ -1,5 +1,8 @@
 //! What a safety point and a rollback cost: `cargo bench --bench safety_points -- S M L`.
 //!
+//! `--only unchanged,one-edit,many,first,rollback` measures some of it, `--rounds N` more
+//! or fewer times; a row of L by itself takes minutes.
+//!
 //! Trees S (5,000 files), M (50,000 and 20,000 ignored ones) and L (200,000),
 //! made here, warm. The floor is a process that does what nobody can do without:
 //! two threads that stat every known path and list every directory. Every row of
@@ -22,7 +25,36 @@ use std::process::Command;
 use std::sync::Mutex;
 use support::{Contender, measure, print, run};
 
-const ROUNDS: usize = 9;
+/// What is measured, and how often.
+struct Choice {
+    only: Vec<String>,
+    rounds: usize,
+}
+
+impl Choice {
+    /// Takes the choice out of the arguments and leaves the sizes.
+    fn from(args: &mut Vec<String>) -> Self {
+        let mut value = |name: &str| {
+            let at = args.iter().position(|arg| arg == name)?;
+            let value = args.get(at + 1).cloned();
+            args.drain(at..(at + 2).min(args.len()));
+            value
+        };
+        let only = value("--only").unwrap_or_default();
+        Self {
+            rounds: value("--rounds").map_or(9, |n| n.parse().expect("a number")),
+            only: only
+                .split(',')
+                .filter(|part| !part.is_empty())
+                .map(str::to_owned)
+                .collect(),
+        }
+    }
+
+    fn has(&self, part: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|only| only == part)
+    }
+}
 
 fn main() {
     let mut args: Vec<String> = std::env::args()
@@ -32,6 +64,7 @@ fn main() {
     if args.first().is_some_and(|arg| arg == "floor") {
         return floor(Path::new(&args[1]));
     }
+    let choice = Choice::from(&mut args);
     if args.is_empty() {
         args.push("S".to_owned());
     }
@@ -42,10 +75,21 @@ fn main() {
             "M" => (50_000, 20_000),
             _ => (200_000, 0),
         };
-        let stage = Stage::new(dir.path(), size, files, ignored);
-        stage.points(size);
-        stage.first(size);
-        stage.rollback(size);
+        let stage = Stage::new(dir.path(), size, files, ignored, choice.rounds);
+        run(&mut stage.holdpoint(&["save"]));
+        run(&mut stage.holdpoint(&["save"]));
+        let rows: [(&str, fn(&Stage, &str)); 5] = [
+            ("unchanged", Stage::unchanged),
+            ("one-edit", Stage::one_edit),
+            ("many", Stage::many),
+            ("first", Stage::first),
+            ("rollback", Stage::rollback),
+        ];
+        for (part, measure) in rows {
+            if choice.has(part) {
+                measure(&stage, size);
+            }
+        }
         let _ = fs::remove_dir_all(&stage.work);
     }
 }
@@ -107,10 +151,12 @@ struct Stage {
     work: PathBuf,
     home: PathBuf,
     files: Vec<PathBuf>,
+    rounds: usize,
+    round: Cell<u64>,
 }
 
 impl Stage {
-    fn new(dir: &Path, name: &str, files: usize, ignored: usize) -> Self {
+    fn new(dir: &Path, name: &str, files: usize, ignored: usize, rounds: usize) -> Self {
         let work = dir.join(name);
         let home = dir.join(format!("{name}-home"));
         fs::create_dir_all(&home).expect("home");
@@ -133,6 +179,8 @@ impl Stage {
             work,
             home,
             files: paths,
+            rounds,
+            round: Cell::new(0),
         };
         run(stage.git().args(["init", "-q", "-b", "main"]));
         run(stage.git().args(["add", "-A"]));
@@ -239,11 +287,16 @@ impl Stage {
         )
     }
 
-    fn points(&self, size: &str) {
-        run(&mut self.holdpoint(&["save"]));
-        run(&mut self.holdpoint(&["save"]));
-        let save =
-            || -> Box<dyn FnMut() -> Command + '_> { Box::new(|| self.holdpoint(&["save"])) };
+    fn save(&self) -> Box<dyn FnMut() -> Command + '_> {
+        Box::new(|| self.holdpoint(&["save"]))
+    }
+
+    fn next_round(&self) -> u64 {
+        self.round.set(self.round.get() + 1);
+        self.round.get()
+    }
+
+    fn unchanged(&self, size: &str) {
         let nothing = || -> Box<dyn FnMut()> { Box::new(|| {}) };
         let figures = measure(
             &mut [
@@ -255,7 +308,7 @@ impl Stage {
                 Contender {
                     name: "save, nothing changed",
                     before: nothing(),
-                    command: save(),
+                    command: self.save(),
                 },
                 Contender {
                     name: "git status -uall",
@@ -263,14 +316,20 @@ impl Stage {
                     command: Box::new(|| self.status()),
                 },
             ],
-            ROUNDS,
+            self.rounds,
         );
         print(&format!("{size}: nothing changed"), &figures, "floor");
-        let round = Cell::new(0_u64);
+        println!(
+            "peak memory of save: {} KiB",
+            peak(self.holdpoint(&["save"]))
+        );
+    }
+
+    fn one_edit(&self, size: &str) {
+        let nothing = || -> Box<dyn FnMut()> { Box::new(|| {}) };
         let one = || -> Box<dyn FnMut() + '_> {
             Box::new(|| {
-                round.set(round.get() + 1);
-                let bytes = text(&mut Dice(round.get()), 3000);
+                let bytes = text(&mut Dice(self.next_round()), 3000);
                 fs::write(&self.files[1234], bytes).expect("edit");
             })
         };
@@ -284,7 +343,7 @@ impl Stage {
                 Contender {
                     name: "save, one edit",
                     before: one(),
-                    command: save(),
+                    command: self.save(),
                 },
                 Contender {
                     name: "git status -uall",
@@ -292,15 +351,14 @@ impl Stage {
                     command: Box::new(|| self.status()),
                 },
             ],
-            ROUNDS,
+            self.rounds,
         );
         print(&format!("{size}: one edit"), &figures, "floor");
-        let many = || -> Box<dyn FnMut() + '_> {
-            Box::new(|| {
-                round.set(round.get() + 1);
-                self.rewrite(round.get());
-            })
-        };
+        self.added();
+    }
+
+    fn many(&self, size: &str) {
+        let many = || -> Box<dyn FnMut() + '_> { Box::new(|| self.rewrite(self.next_round())) };
         let figures = measure(
             &mut [
                 Contender {
@@ -311,10 +369,10 @@ impl Stage {
                 Contender {
                     name: "save, 58 files",
                     before: many(),
-                    command: save(),
+                    command: self.save(),
                 },
             ],
-            ROUNDS,
+            self.rounds,
         );
         print(
             &format!("{size}: 58 files, 4.4 MiB"),
@@ -322,11 +380,6 @@ impl Stage {
             "git plumbing",
         );
         run(self.git().args(["update-ref", "-d", "refs/points/last"]));
-        println!(
-            "peak memory of save: {} KiB",
-            peak(self.holdpoint(&["save"]))
-        );
-        self.added();
     }
 
     /// How many bytes one edit adds.
@@ -399,13 +452,7 @@ impl Stage {
         run(&mut self.holdpoint(&["save"]));
         let output = self.holdpoint(&["save"]).output().expect("save");
         let id = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        let round = Cell::new(5000_u64);
-        let wreck = || -> Box<dyn FnMut() + '_> {
-            Box::new(|| {
-                round.set(round.get() + 1);
-                self.rewrite(round.get());
-            })
-        };
+        let wreck = || -> Box<dyn FnMut() + '_> { Box::new(|| self.rewrite(self.next_round())) };
         let kept = self.home.join("kept");
         let _ = fs::remove_dir_all(&kept);
         fs::create_dir(&kept).expect("kept");
@@ -431,7 +478,7 @@ impl Stage {
                     command: Box::new(|| self.holdpoint(&["rollback", &id, "--yes", "--force"])),
                 },
             ],
-            ROUNDS,
+            self.rounds,
         );
         print(
             &format!("{size}: rollback"),
