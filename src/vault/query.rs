@@ -44,7 +44,8 @@ pub fn find(env: &Env, workspace: &Workspace, name: Option<&str>) -> Result<Safe
             ErrorKind::Usage,
             "there is no safety point of this worktree",
         )
-        .hint("take one: holdpoint save"));
+        .hint("take one: holdpoint save")
+        .hint(MOVED));
     };
     let upper = name.to_ascii_uppercase();
     let matching: Vec<&String> = known
@@ -99,8 +100,13 @@ pub fn last_wanted(env: &Env, workspace: &Workspace) -> Result<SafetyPoint> {
                 "there is no safety point of this worktree",
             )
             .hint("take one: holdpoint save")
+            .hint(MOVED)
         })
 }
+
+/// Points are found by the place of the worktree, so that they are found without `.git`.
+const MOVED: &str = "where this directory was moved or renamed, its points are kept for its old place: \
+                     move it back to roll back";
 
 fn no_such(name: &str) -> Error {
     Error::new(ErrorKind::Usage, format!("there is no safety point {name}"))

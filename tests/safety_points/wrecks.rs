@@ -447,3 +447,21 @@ fn pipes_in_the_place_of_gits_files() {
         assert_eq!(git, git_says(&sandbox), "{path}");
     }
 }
+
+#[test]
+fn what_was_begun_before_head_was_lost_does_not_go_on() {
+    for begin in [
+        "git merge -q --no-commit --no-ff more",
+        "git cherry-pick -n more; git rev-parse more > .git/CHERRY_PICK_HEAD",
+        "git bisect start -q; git bisect bad",
+        "git update-index --split-index",
+        "git stash push -qu; git branch later",
+    ] {
+        let sandbox = rich();
+        shell(
+            &sandbox,
+            "git reset -q --hard; git checkout -qb more; echo m > m; git add m; git commit -qm m; git checkout -q main",
+        );
+        survives_in(&sandbox, &format!("{begin}; rm .git/HEAD"));
+    }
+}

@@ -120,7 +120,14 @@ pub(super) fn add(
     let differences = trees.diff(present, Some(then.tree))?;
     if displaced || is_gone(workspace, now, trees)? {
         for difference in differences {
-            if difference.after.is_some() {
+            // What was begun since would go on in the repository that comes back.
+            let goes = !displaced
+                && match part(&difference.path, &target.private) {
+                    Part::Index | Part::Operation => true,
+                    Part::Refs | Part::Logs | Part::Stash | Part::Head => scope.refs,
+                    _ => false,
+                };
+            if difference.after.is_some() || goes {
                 plan.add(Side::Git, difference);
             }
         }
