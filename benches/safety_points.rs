@@ -25,6 +25,9 @@ use std::process::Command;
 use std::sync::Mutex;
 use support::{Contender, measure, print, run};
 
+/// Measures one row of the table for a tree of a size.
+type Row = fn(&Stage, &str);
+
 /// What is measured, and how often.
 struct Choice {
     only: Vec<String>,
@@ -78,7 +81,7 @@ fn main() {
         let stage = Stage::new(dir.path(), size, files, ignored, choice.rounds);
         run(&mut stage.holdpoint(&["save"]));
         run(&mut stage.holdpoint(&["save"]));
-        let rows: [(&str, fn(&Stage, &str)); 5] = [
+        let rows: [(&str, Row); 5] = [
             ("unchanged", Stage::unchanged),
             ("one-edit", Stage::one_edit),
             ("many", Stage::many),
