@@ -379,3 +379,19 @@ fn a_submodule_that_a_run_moved_is_seen() {
     confirm(&sandbox, &ids[0]);
     assert_eq!(sandbox.read("lib/lib.c"), "int one;\nint two;\n");
 }
+
+#[test]
+fn a_directory_made_of_a_file_is_applied_on_a_persons_word() {
+    let sandbox = guarded();
+    let before = picture(&sandbox);
+    let ids = held(
+        &sandbox,
+        "rm tool.sh docs/old.md; mkdir -p tool.sh docs/old.md/deep; echo a > tool.sh/a; echo b > docs/old.md/deep/b",
+    );
+    assert_eq!(picture(&sandbox), before);
+    for id in ids {
+        confirm(&sandbox, &id);
+    }
+    assert_eq!(sandbox.read("tool.sh/a"), "a\n");
+    assert_eq!(sandbox.read("docs/old.md/deep/b"), "b\n");
+}
