@@ -456,6 +456,7 @@ fn what_was_begun_before_head_was_lost_does_not_go_on() {
         "git bisect start -q; git bisect bad",
         "git update-index --split-index",
         "git stash push -qu; git branch later",
+        "echo later > later; git add later; find .git/objects -type f -exec chmod u+w {} + -exec truncate -s 0 {} +",
     ] {
         let sandbox = rich();
         shell(

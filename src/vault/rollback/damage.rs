@@ -5,7 +5,7 @@
 //! point does not hold goes, and so do indexes and graphs that only make git complain; the point taken before the rollback holds it as it is.
 
 use crate::vault::links::{hex, is_whole};
-use crate::vault::places::is_fanout;
+use crate::vault::places::{is_fanout, is_immutable};
 use crate::vault::tree::{Kind, Row};
 use bstr::ByteSlice as _;
 use flate2::read::ZlibDecoder;
@@ -23,7 +23,10 @@ const MOST: u64 = 1 << 30;
 
 /// Returns true for a file of git's object database that cannot be read as what its name says.
 pub(super) fn is_damaged(git_dir: &Path, path: &[u8], row: &Row) -> bool {
-    if row.kind != Kind::SmallObject || !path.starts_with(b"objects/") {
+    // In a git directory without HEAD objects are files like others.
+    let is_held = matches!(row.kind, Kind::SmallObject | Kind::File);
+    let is_known = loose_name(path).is_some() || is_immutable(&row.name);
+    if !is_held || !is_known || !path.starts_with(b"objects/") {
         return false;
     }
     let Ok(file) = File::open(git_dir.join(OsStr::from_bytes(path))) else {

@@ -129,6 +129,8 @@ pub(super) fn add(
                 };
             if difference.after.is_some() || goes {
                 plan.add(Side::Git, difference);
+            } else if !displaced && let Some(common) = &workspace.common_dir {
+                put_back(plan, difference, common);
             }
         }
         return Ok(());
