@@ -8,7 +8,7 @@ use crate::runs::beneath::{self, Content};
 use crate::runs::gitside::RefPayload;
 use crate::sys::env::Env;
 use crate::sys::{failpoint, files};
-use crate::vault::{self};
+use crate::vault;
 use bstr::{BString, ByteSlice as _};
 use std::fs;
 use std::path::PathBuf;
