@@ -215,7 +215,7 @@ fn commit(dir: &Path, empty: &Path) {
 }
 
 /// How often each is measured: one push of 5,000 refs starts 10,000 processes.
-const TURNS: usize = 2;
+const TURNS: usize = 3;
 
 fn many_refs(dir: &Path, empty: &Path, push: bool) {
     const REFS: usize = 5_000;
