@@ -74,7 +74,7 @@ pub(super) fn copy(
         ));
     }
     let mut file = open(path, 0o644)?;
-    if !known.exists() {
+    if (!there || whole == 0) && !known.exists() {
         files::replace(&known, b"", 0o600, files::Durability::Lazy)?;
     }
     let length = file.metadata().doing(ErrorKind::Io, doing)?.len();

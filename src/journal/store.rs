@@ -77,10 +77,12 @@ pub(super) fn copy_path(workspace: &Workspace, log: Log) -> Option<PathBuf> {
 pub(super) fn lock(workspace: &Workspace) -> Result<Lock> {
     workspace.make_state()?;
     let dir = workspace.state.join("log");
-    if !dir.is_dir() {
-        files::make_private_dir(&dir)?;
+    let path = dir.join("lock");
+    if let Ok(lock) = Lock::wait(&path) {
+        return Ok(lock);
     }
-    Lock::wait(&dir.join("lock"))
+    files::make_private_dir(&dir)?;
+    Lock::wait(&path)
 }
 
 /// Appends one line and returns when it is as durable as asked for.
@@ -104,10 +106,14 @@ pub(super) fn append(
         },
         None => None,
     };
-    heal::torn(&mirror, &mirror_path)?;
+    let mut last = last_line(&mirror)?;
+    if last.is_none() {
+        heal::torn(&mirror, &mirror_path)?;
+        last = last_line(&mirror)?;
+    }
     let doing = || format!("cannot write {}", mirror_path.display());
     let mut text = Vec::new();
-    let mut prev = last_line(&mirror)?.map_or_else(String::new, |line| hex(&line));
+    let mut prev = last.map_or_else(String::new, |line| hex(&line));
     for note in &notes {
         let alarm = Map::from_iter([
             ("decision".to_owned(), "log_altered".into()),
