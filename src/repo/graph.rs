@@ -1,8 +1,10 @@
 //! Which commits only one ref holds, and what names mean.
 //!
 //! libgit2 answers for repositories whose format it reads right; git's plumbing
-//! answers for all others. What neither can tell is an error, never "nothing".
+//! answers for all others, and where libgit2 does not come back. What neither can
+//! tell is an error, never "nothing".
 
+use super::library::Library;
 use super::{Git, Workspace};
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use bstr::{BStr, BString, ByteSlice as _};
@@ -13,7 +15,7 @@ const MOST: usize = 20;
 /// The commits and refs of a repository.
 pub struct Graph<'w> {
     workspace: &'w Workspace,
-    library: Option<git2::Repository>,
+    library: Option<Library>,
 }
 
 /// Commits that would be out of reach.
@@ -46,8 +48,16 @@ impl<'w> Graph<'w> {
             .git_dir
             .as_deref()
             .filter(|_| plain)
-            .and_then(|dir| git2::Repository::open(dir).ok());
+            .and_then(Library::open);
         Self { workspace, library }
+    }
+
+    /// What libgit2 answers; `None` where it is not to be asked, or does not come back.
+    fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&git2::Repository) -> std::result::Result<T, git2::Error> + Send + 'static,
+    ) -> Option<std::result::Result<T, git2::Error>> {
+        self.library.as_ref()?.ask(question)
     }
 
     /// The commit that a word names; `None` where it names none.
@@ -58,12 +68,13 @@ impl<'w> Graph<'w> {
         if word.starts_with('-') {
             return Ok(None);
         }
-        if let Some(library) = &self.library
-            && let Ok(commit) = library
-                .revparse_single(word)
-                .and_then(|object| object.peel_to_commit())
-        {
-            return Ok(Some(commit.id().to_string()));
+        let asked = word.to_owned();
+        let found = self.ask(move |library| {
+            let object = library.revparse_single(&asked)?;
+            Ok(object.peel_to_commit()?.id().to_string())
+        });
+        if let Some(Ok(commit)) = found {
+            return Ok(Some(commit));
         }
         let output = Git::at(self.workspace)
             .args(["rev-parse", "-q", "--verify", "--end-of-options"])
@@ -78,15 +89,18 @@ impl<'w> Graph<'w> {
     /// # Errors
     /// When git cannot be asked.
     pub fn head(&self) -> Result<Head> {
-        if let Some(library) = &self.library
-            && let Ok(head) = library.find_reference("HEAD")
-        {
-            let branch = head.symbolic_target_bytes().map(BString::from);
-            let commit = head
-                .peel_to_commit()
-                .ok()
-                .map(|commit| commit.id().to_string());
-            return Ok(Head { branch, commit });
+        let found = self.ask(|library| {
+            let head = library.find_reference("HEAD")?;
+            Ok(Head {
+                branch: head.symbolic_target_bytes().map(BString::from),
+                commit: head
+                    .peel_to_commit()
+                    .ok()
+                    .map(|commit| commit.id().to_string()),
+            })
+        });
+        if let Some(Ok(head)) = found {
+            return Ok(head);
         }
         let output = Git::at(self.workspace)
             .args(["symbolic-ref", "-q", "HEAD"])
@@ -103,12 +117,9 @@ impl<'w> Graph<'w> {
     /// # Errors
     /// When they cannot be read.
     pub fn refs(&self) -> Result<Vec<(BString, String)>> {
-        if let Some(library) = &self.library {
+        let found = self.ask(|library| {
             let mut refs = Vec::new();
-            let all = library
-                .references()
-                .doing(ErrorKind::Repository, || "cannot read the refs".to_owned())?;
-            for reference in all.flatten() {
+            for reference in library.references()?.flatten() {
                 if let Ok(commit) = reference.peel_to_commit() {
                     refs.push((
                         BString::from(reference.name_bytes()),
@@ -116,7 +127,10 @@ impl<'w> Graph<'w> {
                     ));
                 }
             }
-            return Ok(refs);
+            Ok(refs)
+        });
+        if let Some(refs) = found {
+            return refs.doing(ErrorKind::Repository, || "cannot read the refs".to_owned());
         }
         let text = Git::at(self.workspace)
             .args(["for-each-ref", "--format=%(refname) %(objectname)"])
@@ -169,8 +183,9 @@ impl<'w> Graph<'w> {
         if head.branch.is_none() && !gone.iter().any(|name| name == "HEAD") {
             holders.extend(head.commit);
         }
-        match &self.library {
-            Some(library) => walk(library, tips, &holders).doing(ErrorKind::Repository, || {
+        let (asked, hidden) = (tips.to_vec(), holders.clone());
+        match self.ask(move |library| walk(library, &asked, &hidden)) {
+            Some(dropped) => dropped.doing(ErrorKind::Repository, || {
                 "cannot walk the history".to_owned()
             }),
             None => self.rev_list(tips, &holders),
@@ -208,11 +223,8 @@ impl<'w> Graph<'w> {
     /// # Errors
     /// When git cannot be asked.
     pub fn stash(&self) -> Result<Vec<String>> {
-        let there = match &self.library {
-            Some(library) => library.find_reference("refs/stash").is_ok(),
-            None => true,
-        };
-        if !there {
+        let there = self.ask(|library| Ok(library.find_reference("refs/stash").is_ok()));
+        if matches!(there, Some(Ok(false))) {
             return Ok(Vec::new());
         }
         let output = Git::at(self.workspace)
@@ -234,9 +246,13 @@ impl<'w> Graph<'w> {
     /// The value of a setting, where there is one.
     #[must_use]
     pub fn setting(&self, key: &str) -> Option<BString> {
-        if let Some(library) = &self.library {
-            let config = library.config().ok()?.snapshot().ok()?;
-            return config.get_bytes(key).ok().map(BString::from);
+        let asked = key.to_owned();
+        let found = self.ask(move |library| {
+            let config = library.config()?.snapshot()?;
+            Ok(config.get_bytes(&asked).ok().map(BString::from))
+        });
+        if let Some(found) = found {
+            return found.ok().flatten();
         }
         let output = Git::at(self.workspace)
             .args(["config", "--get", key])

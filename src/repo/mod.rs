@@ -3,6 +3,7 @@
 mod git;
 mod graph;
 mod incoming;
+mod library;
 mod staged;
 mod status;
 mod workspace;

@@ -13,6 +13,8 @@ use bstr::{BStr, BString, ByteSlice as _};
 use gix_index::entry::{Flags, Mode, Stage};
 use gix_index::extension::Tree;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 /// Largest blob, in bytes, in which added lines are looked for.
@@ -181,12 +183,7 @@ fn not_merged(
 
 /// Asks git: the index against `HEAD`, or against another commit.
 fn against(workspace: &Workspace, index: &Path, commit: Option<&BStr>) -> Result<Vec<PathChange>> {
-    let unborn = commit.is_none()
-        && Git::at(workspace)
-            .args(["rev-parse", "-q", "--verify", "HEAD^{commit}"])
-            .output()?
-            .status
-            != Some(0);
+    let unborn = commit.is_none() && is_unborn(workspace)?;
     let base = if unborn {
         let id = Git::at(workspace)
             .args(["hash-object", "-t", "tree", "--stdin"])
@@ -207,6 +204,31 @@ fn against(workspace: &Workspace, index: &Path, commit: Option<&BStr>) -> Result
         .arg("--")
         .read()?;
     parse_raw(&raw)
+}
+
+/// Whether the branch has no commit yet; one whose file is there and says nothing is an error.
+fn is_unborn(workspace: &Workspace) -> Result<bool> {
+    let head = Git::at(workspace)
+        .args(["rev-parse", "-q", "--verify", "HEAD"])
+        .output()?;
+    if head.status == Some(0) {
+        return Ok(false);
+    }
+    let branch = Git::at(workspace)
+        .args(["symbolic-ref", "-q", "HEAD"])
+        .output()?
+        .stdout;
+    let path = workspace
+        .common_dir
+        .as_ref()
+        .map(|common| common.join(std::ffi::OsStr::from_bytes(branch.trim())));
+    if branch.trim().is_empty() || path.is_some_and(|path| path.is_file()) {
+        return Err(
+            Error::new(ErrorKind::Repository, "cannot tell which commit HEAD is on")
+                .hint("git fsck"),
+        );
+    }
+    Ok(true)
 }
 
 /// Reads `git diff-index --raw -z --no-abbrev`.
@@ -344,20 +366,30 @@ pub(super) fn is_plain_format(common: &Path) -> bool {
 }
 
 /// The object database, opened without its repository.
-struct Objects(git2::Odb<'static>);
+struct Objects {
+    dir: PathBuf,
+    packed: git2::Odb<'static>,
+}
 
 impl Objects {
     fn open(common: &Path) -> Option<Self> {
         // Git does not hash again what it reads either; `fsck` does.
         git2::opts::strict_hash_verification(false);
         let odb = git2::Odb::new().ok()?;
-        odb.add_disk_alternate(common.join("objects").to_str()?)
-            .ok()?;
-        Some(Self(odb))
+        let dir = common.join("objects");
+        odb.add_disk_alternate(dir.to_str()?).ok()?;
+        Some(Self { dir, packed: odb })
     }
 
     fn read(&self, id: git2::Oid, kind: git2::ObjectType) -> Option<Vec<u8>> {
-        let object = self.0.read(id).ok()?;
+        let name = id.to_string();
+        let (first, rest) = name.split_at_checked(2)?;
+        let path = self.dir.join(first).join(rest);
+        if path.exists() {
+            // From one that is cut short libgit2 never comes back.
+            return loose(&path, kind);
+        }
+        let object = self.packed.read(id).ok()?;
         (object.kind() == kind).then(|| object.data().to_vec())
     }
 
@@ -376,6 +408,18 @@ impl Objects {
         }
         Some(entries)
     }
+}
+
+/// The content of a loose object; `None` where it is damaged or of another kind.
+fn loose(path: &Path, kind: git2::ObjectType) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    flate2::read::ZlibDecoder::new(files::open(path).ok()?)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    let end = bytes.find_byte(0)?;
+    let header = bytes.get(..end)?;
+    let content = bytes.get(end + 1..)?.to_vec();
+    (header == format!("{} {}", kind.str(), content.len()).as_bytes()).then_some(content)
 }
 
 /// The tree of `HEAD`; `Some(None)` on an unborn branch, `None` when it cannot be told.

@@ -186,3 +186,27 @@ fn line_ends_that_git_converts_are_no_change() {
     sandbox.write("kept.txt", "changed\r\n");
     assert_eq!(level(&sandbox, "git reset --hard").0, 3);
 }
+
+/// Cuts a loose object of the repository short.
+fn cut_short(sandbox: &Sandbox, name: &str) {
+    let id = sandbox.git(["rev-parse", name]).trim().to_owned();
+    let (first, rest) = id.split_at(2);
+    let path = sandbox.work().join(".git/objects").join(first).join(rest);
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len().min(30)]).unwrap();
+}
+
+#[test]
+fn an_object_that_is_cut_short_gets_an_answer_all_the_same() {
+    for damaged in ["HEAD", "HEAD^{tree}", "HEAD:file"] {
+        let sandbox = Sandbox::with_files(&[("file", "a line that is long enough to be cut\n")]);
+        sandbox.write("file", "changed\n");
+        cut_short(&sandbox, damaged);
+        let (found, verdict) = level(&sandbox, "git reset --hard HEAD~1");
+        assert_eq!(found, 3, "{damaged}: {verdict}");
+        // The index knows the tree's id, so only a commit that cannot be read leaves a doubt.
+        let ran = sandbox.holdpoint(["check", "staged", "--json"]);
+        assert_eq!(ran.code != 0, damaged == "HEAD", "{damaged}: {}", ran.out);
+    }
+}
