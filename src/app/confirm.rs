@@ -18,7 +18,6 @@ use bstr::BString;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The holds' ids, or the ends of them.
-    #[arg(required_unless_present = "like")]
     ids: Vec<String>,
     /// A hold whose like are confirmed together with it.
     #[arg(long, value_name = "ID", conflicts_with_all = ["ids", "for_session", "always"])]
@@ -34,6 +33,9 @@ pub(super) struct Args {
 /// Runs the command.
 pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     let workspace = Workspace::discover(env)?;
+    if args.ids.is_empty() && args.like.is_none() {
+        return Err(super::holds::unnamed(env, &workspace, "confirm")?);
+    }
     let named = args
         .like
         .as_deref()

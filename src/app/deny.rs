@@ -13,7 +13,6 @@ use crate::sys::out;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The hold's id, or the end of it.
-    #[arg(required = true)]
     ids: Vec<String>,
     /// Why, for the log and for the agent.
     #[arg(long)]
@@ -23,6 +22,9 @@ pub(super) struct Args {
 /// Runs the command.
 pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     let workspace = Workspace::discover(env)?;
+    if args.ids.is_empty() {
+        return Err(super::holds::unnamed(env, &workspace, "deny")?);
+    }
     for id in &args.ids {
         let hold = holds::deny(env, &workspace, id, args.why.as_deref())?;
         if let Some(payload) = Payload::of(&hold) {

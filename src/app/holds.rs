@@ -1,6 +1,6 @@
 //! `holdpoint holds`: lists what waits for a person, and shows one hold with its evidence.
 
-use crate::error::{Context as _, ErrorKind, Result};
+use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
 use crate::holds::{self, Hold, State};
 use crate::judge::{self, Action, After, ChangeOp, PathChange, Pending};
@@ -49,6 +49,24 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
         Some(Sub::Show { id, json }) => show(env, &workspace, id, *json),
         None => list(env, &workspace, args),
     }
+}
+
+/// The error of a verb that was given no hold, with what could be typed.
+pub(super) fn unnamed(env: &Env, workspace: &Workspace, verb: &str) -> Result<Error> {
+    let error = Error::new(
+        ErrorKind::Usage,
+        format!("which hold to {verb} was not said"),
+    );
+    let pending: Vec<Hold> = holds::list(env, workspace)?
+        .into_iter()
+        .filter(|hold| hold.state_now() == State::Pending)
+        .collect();
+    Ok(match pending.as_slice() {
+        [] => error.hint("none is pending"),
+        pending => pending.iter().take(3).fold(error, |error, hold| {
+            error.hint(format!("{}: holdpoint {verb} {}", hold.summary, hold.id))
+        }),
+    })
 }
 
 fn list(env: &Env, workspace: &Workspace, args: &Args) -> Result<ExitStatus> {

@@ -159,7 +159,8 @@ fn is_agreed(
     }
     terminal.say(preview.plan.to_string().trim_end())?;
     let count = preview.plan.steps.len();
-    terminal.agrees(&format!("Put back {count} paths?"))
+    let paths = if count == 1 { "path" } else { "paths" };
+    terminal.agrees(&format!("Put back {count} {paths}?"))
 }
 
 fn note_down(

@@ -29,6 +29,28 @@ fn a_broken_glob_in_the_contract_blocks_with_file_and_line() {
 }
 
 #[test]
+fn a_verb_without_a_hold_says_which_there_are() {
+    let sandbox = Sandbox::with_files(&[("a.txt", "a\n")]);
+    sandbox.holdpoint(["init"]).exits(0);
+    for verb in ["confirm", "deny"] {
+        let ran = sandbox.holdpoint([verb]).exits(2);
+        assert!(ran.err.contains("none is pending"), "{}", ran.err);
+    }
+    sandbox.git(["rm", "-q", "a.txt"]);
+    let commit = sandbox
+        .command("git")
+        .args(["commit", "-qm", "x"])
+        .output()
+        .unwrap();
+    assert!(!commit.status.success());
+    for verb in ["confirm", "deny"] {
+        let ran = sandbox.holdpoint([verb]).exits(2);
+        let hint = format!("holdpoint {verb} 0");
+        assert!(ran.err.contains(&hint), "{}", ran.err);
+    }
+}
+
+#[test]
 fn a_torn_last_line_of_the_log_is_set_aside_and_never_deleted() {
     let sandbox = Sandbox::with_files(&[("a.txt", "a\n")]);
     sandbox.holdpoint(["init"]).exits(0);

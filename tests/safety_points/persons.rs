@@ -120,7 +120,7 @@ fn a_person_is_asked_about_their_own_edits_first() {
     terminal.sees("  b.txt");
     terminal.sees("Put these back too?");
     terminal.types("n");
-    terminal.sees("paths? [y/N]");
+    terminal.sees("Put back");
     terminal.types("y");
     terminal.ends_with(0);
     assert_eq!(sandbox.read("a.txt"), "a\n");
