@@ -1,5 +1,6 @@
 //! What an archive holds, by name: read from its own lists, nothing is unpacked.
 
+use crate::sys::files;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::os::unix::ffi::OsStringExt as _;
@@ -12,7 +13,7 @@ const MOST_BYTES: u64 = 96 * 1024 * 1024;
 ///
 /// `None` where it cannot be read, is of another kind, or holds more than `most`.
 pub(super) fn names(path: &Path, most: usize) -> Option<Vec<PathBuf>> {
-    let mut file = File::open(path).ok()?;
+    let mut file = files::open(path).ok()?;
     if !file.metadata().ok()?.is_file() {
         return None;
     }
@@ -29,8 +30,10 @@ pub(super) fn names(path: &Path, most: usize) -> Option<Vec<PathBuf>> {
 }
 
 fn streamed(content: impl Read, most: usize) -> Option<Vec<PathBuf>> {
-    let mut archive = tar::Archive::new(content.take(MOST_BYTES));
-    in_order(archive.entries().ok()?, most)
+    let mut content = content.take(MOST_BYTES);
+    let names = in_order(tar::Archive::new(&mut content).entries().ok()?, most);
+    // What comes after the limit would lie down unseen.
+    names.filter(|_| content.limit() > 0)
 }
 
 fn in_order<'a, R: Read + 'a>(

@@ -105,8 +105,44 @@ fn an_archive_is_judged_by_the_names_in_it() {
         stripped >= 2 && files(&verdict).contains("notes.md"),
         "{verdict}"
     );
+    // Neither a pipe in the archive's place nor members behind its end are taken for nothing.
+    let made = sandbox
+        .command("mkfifo")
+        .arg(at("pipe.tar"))
+        .status()
+        .unwrap();
+    assert!(made.success());
+    for command in [
+        format!("tar xf {dir}/pipe.tar"),
+        format!("tar xif {dir}/new.tgz"),
+    ] {
+        let (level, verdict) = level(&sandbox, &command);
+        assert_eq!(level, 1, "{command}: {verdict}");
+    }
     let (hooks, verdict) = level(&sandbox, &format!("tar xf {dir}/hooks.tgz"));
     assert_eq!(hooks, 3, "{verdict}");
+}
+
+#[test]
+fn what_lies_beyond_the_part_that_is_read_is_not_taken_for_nothing() {
+    let sandbox = repository();
+    let path = sandbox.path("long.tgz");
+    let file = std::fs::File::create(&path).unwrap();
+    let packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+    let mut archive = tar::Builder::new(packed);
+    // The second member begins where the reading ends, to the byte.
+    for (name, size) in [("big", 96 * 1024 * 1024 - 512), ("src/changed.rs", 4)] {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(size);
+        header.set_mode(0o644);
+        header.set_cksum();
+        let zeros = std::io::Read::take(std::io::repeat(0), size);
+        archive.append_data(&mut header, name, zeros).unwrap();
+    }
+    archive.into_inner().unwrap().finish().unwrap();
+    let command = format!("tar xf {}", path.display());
+    let (level, verdict) = level(&sandbox, &command);
+    assert_eq!(level, 1, "{verdict}");
 }
 
 #[test]

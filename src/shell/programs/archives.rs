@@ -121,7 +121,15 @@ fn tar(walk: &mut Walk<'_>, args: &[Arg]) -> Stream {
             let strip = options
                 .value(&["strip-components"])
                 .map_or(Ok(0), |value| value.word().parse());
-            let renames = options.has(&["transform", "xform", "P", "absolute-names"]);
+            let renames = options.has(&[
+                "transform",
+                "xform",
+                "P",
+                "absolute-names",
+                // Members behind an archive's end are taken out too.
+                "i",
+                "ignore-zeros",
+            ]);
             let members = match (archive, strip) {
                 (Some(archive), Ok(strip)) if !renames => Some(Members {
                     archive,
