@@ -1,7 +1,7 @@
 //! What lies around an action: the workspace, its index, the home and temporary directories.
 
 use super::place::{Located, Places};
-use crate::judge::FileState;
+use crate::judge::{FileState, PathChange};
 use crate::repo::{Graph, Head, Kind, Tracked, Workspace};
 use crate::shell::{self, Arg, Dir, Lookup, Scope};
 use crate::sys::env::Env;
@@ -34,6 +34,7 @@ pub struct Around<'a> {
     cwd: PathBuf,
     places: Places,
     tracked: OnceCell<Option<Tracked>>,
+    staged: OnceCell<Option<Vec<PathChange>>>,
     graph: OnceCell<Graph<'a>>,
     declared: OnceCell<Vec<super::packages::Declared>>,
     common: OnceCell<Vec<String>>,
@@ -82,6 +83,7 @@ impl<'a> Around<'a> {
             places: Places::new(env, workspace, &cwd),
             cwd,
             tracked: OnceCell::new(),
+            staged: OnceCell::new(),
             graph: OnceCell::new(),
             declared: OnceCell::new(),
             common: OnceCell::new(),
@@ -178,6 +180,16 @@ impl<'a> Around<'a> {
         self.tracked
             .get_or_init(|| Tracked::read(self.workspace))
             .as_ref()
+    }
+
+    /// What the index holds against `HEAD`, where that can be told.
+    pub(super) fn staged(&self) -> Option<&[PathChange]> {
+        self.staged
+            .get_or_init(|| {
+                let index = self.workspace.git_dir.as_ref()?.join("index");
+                crate::repo::staged(self.workspace, &index, &[]).ok()
+            })
+            .as_deref()
     }
 
     /// The commits and refs.

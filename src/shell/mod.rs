@@ -23,6 +23,7 @@ pub use arg::{Arg, TOKEN, UNKNOWN};
 pub use deed::{Declared, Deed, DeedKind, Lookup, Members, Nothing, PathOp, Script};
 pub use pattern::matches;
 pub use scope::{Dir, Scope, join};
+pub(crate) use walk::quoted;
 
 use bstr::BStr;
 

@@ -17,19 +17,17 @@ pub(super) fn unknown(
     effects: &mut Vec<Effect>,
 ) {
     let shown = path.shown();
-    if under.is_none() && path.is_known() && is_made_again(&path.text) {
-        effects.push(
-            Effect::new(
-                file(
-                    file_op(op),
-                    Place::Workspace,
-                    Nature::Ordinary,
-                    FileState::Ignored,
-                ),
-                shown,
-            )
-            .because("a name for build output"),
+    let made_again = |shown: String, why: &str| {
+        let kind = file(
+            file_op(op),
+            Place::Workspace,
+            Nature::Ordinary,
+            FileState::Ignored,
         );
+        Effect::new(kind, shown).because(why)
+    };
+    if under.is_none() && path.is_known() && is_made_again(&path.text) {
+        effects.push(made_again(shown, "a name for build output"));
         return;
     }
     if let Some(under) = under {
@@ -50,18 +48,7 @@ pub(super) fn unknown(
             return;
         }
         if is_made_again(bytes(&relative)) && located.place == Place::Workspace {
-            effects.push(
-                Effect::new(
-                    file(
-                        file_op(op),
-                        Place::Workspace,
-                        Nature::Ordinary,
-                        FileState::Ignored,
-                    ),
-                    shown,
-                )
-                .because("below a directory of build output"),
-            );
+            effects.push(made_again(shown, "below a directory of build output"));
             return;
         }
         if located.system && !matches!(op, PathOp::Make | PathOp::Touch) {

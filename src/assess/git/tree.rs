@@ -19,19 +19,16 @@ impl Evidence<'_, '_> {
     ///
     /// `None` where that cannot be told.
     pub(super) fn unsaved(&self) -> Option<Losses> {
-        let workspace = self.around.workspace();
         let tracked = self.around.tracked()?;
         let mut losses = Losses {
             files: tracked.modified_below("".into(), MOST + 1),
             ..Losses::default()
         };
         if losses.files.len() <= MOST {
-            let index = workspace.git_dir.as_ref()?.join("index");
-            let staged = crate::repo::staged(workspace, &index, &[]).ok()?;
-            for change in staged {
+            for change in self.around.staged()? {
                 let deleted = matches!(change.op, crate::judge::ChangeOp::Delete);
                 if !deleted && !losses.files.contains(&change.path) {
-                    losses.files.push(change.path);
+                    losses.files.push(change.path.clone());
                 }
             }
         }
@@ -44,11 +41,10 @@ impl Evidence<'_, '_> {
 
     /// Whether a file was taken out of the index and left on disk, where `HEAD` has one of its name.
     pub(super) fn has_unheld(&self) -> bool {
-        let workspace = self.around.workspace();
-        let Some(dir) = &workspace.git_dir else {
+        if self.around.workspace().git_dir.is_none() {
             return false;
-        };
-        crate::repo::staged(workspace, &dir.join("index"), &[]).map_or(true, |changes| {
+        }
+        self.around.staged().is_none_or(|changes| {
             changes.iter().any(|change| {
                 matches!(change.op, crate::judge::ChangeOp::Delete) && self.on_disk(&change.path)
             })
@@ -248,11 +244,8 @@ impl Evidence<'_, '_> {
 
     /// Staged changes below paths, when the index is replaced too.
     pub(super) fn staged_under(&self, paths: &[Arg]) -> Option<Losses> {
-        let workspace = self.around.workspace();
-        let index = workspace.git_dir.as_ref()?.join("index");
-        let staged = crate::repo::staged(workspace, &index, &[]).ok()?;
         let mut losses = Losses::default();
-        for change in staged {
+        for change in self.around.staged()? {
             let hit = paths.iter().any(|path| {
                 self.locate(path)
                     .and_then(|located| located.relative)
@@ -264,7 +257,7 @@ impl Evidence<'_, '_> {
                     })
             });
             if hit && !matches!(change.op, crate::judge::ChangeOp::Delete) {
-                losses.files.push(change.path);
+                losses.files.push(change.path.clone());
             }
         }
         Some(losses)

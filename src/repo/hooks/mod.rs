@@ -135,14 +135,5 @@ fn make_shared_dir(path: &Path) -> Result<()> {
 /// Quotes a path for a POSIX shell.
 #[must_use]
 pub fn shell_quoted(bytes: &[u8]) -> Vec<u8> {
-    let mut quoted = vec![b'\''];
-    for byte in bytes {
-        if *byte == b'\'' {
-            quoted.extend_from_slice(b"'\\''");
-        } else {
-            quoted.push(*byte);
-        }
-    }
-    quoted.push(b'\'');
-    quoted
+    crate::shell::quoted(bytes).into()
 }

@@ -6,7 +6,7 @@ mod stream;
 mod text;
 
 pub(crate) use stream::Stream;
-pub(crate) use text::{clean, quote};
+pub(crate) use text::{clean, quote, quoted};
 
 use super::arg::Arg;
 use super::deed::{Deed, DeedKind, Lookup, PathOp, Script};

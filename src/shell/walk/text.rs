@@ -22,6 +22,11 @@ pub(crate) fn quote(text: &[u8], glob: bool) -> BString {
     {
         return text.into();
     }
+    quoted(text)
+}
+
+/// Quotes bytes for a POSIX shell.
+pub(crate) fn quoted(text: &[u8]) -> BString {
     let mut quoted = BString::from("'");
     for byte in text {
         if *byte == b'\'' {
