@@ -9,7 +9,7 @@
 
 use crate::contract::PLACES;
 use crate::error::{Context as _, Error, ErrorKind, Result};
-use crate::repo::Workspace;
+use crate::repo::{self, Workspace};
 use crate::sys::env::Env;
 use crate::sys::lock::Lock;
 use crate::sys::seal::Seal;
@@ -71,19 +71,38 @@ impl Confirmed {
             return Err(damaged("was written by another version of Holdpoint"));
         }
         let seal = Seal::open(env)?;
-        if !seal.fits(
-            &confirmed.seal,
-            PURPOSE,
-            &confirmed.parts(workspace).each_ref().map(Vec::as_slice),
-        ) {
-            return Err(damaged("was changed by something else than Holdpoint"));
+        if confirmed.is_of(&seal, workspace.main_root()) {
+            return Ok(Some(confirmed));
         }
-        Ok(Some(confirmed))
+        // It came along with a workspace that was moved.
+        let moves = repo::moves(&workspace.state)?;
+        if moves
+            .iter()
+            .any(|moved| moved.is_sealed(&seal) && confirmed.is_of(&seal, &moved.from))
+        {
+            return confirmed.seal_and_write(env, workspace).map(Some);
+        }
+        Err(damaged("was changed by something else than Holdpoint"))
     }
 
-    fn parts(&self, workspace: &Workspace) -> [Vec<u8>; 4] {
+    fn is_of(&self, seal: &Seal, root: &Path) -> bool {
+        let parts = self.parts(root);
+        seal.fits(&self.seal, PURPOSE, &parts.each_ref().map(Vec::as_slice))
+    }
+
+    fn seal_and_write(mut self, env: &Env, workspace: &Workspace) -> Result<Self> {
+        let parts = self.parts(workspace.main_root());
+        self.seal = Seal::open(env)?.of(PURPOSE, &parts.each_ref().map(Vec::as_slice));
+        let json = serde_json::to_vec_pretty(&self).doing(ErrorKind::Internal, || {
+            "cannot write the confirmed policy".to_owned()
+        })?;
+        files::replace(&path(workspace), &json, 0o600, files::Durability::Synced)?;
+        Ok(self)
+    }
+
+    fn parts(&self, root: &Path) -> [Vec<u8>; 4] {
         [
-            workspace.main_root().as_os_str().as_bytes().to_vec(),
+            root.as_os_str().as_bytes().to_vec(),
             self.at.clone().into_bytes(),
             self.by.clone().into_bytes(),
             serde_json::to_vec(&self.files).unwrap_or_default(),
@@ -100,21 +119,14 @@ pub fn adopt(env: &Env, workspace: &Workspace, texts: Texts, by: &str) -> Result
     let dir = workspace.state.join("policy");
     files::make_private_dir(&dir)?;
     let _lock = Lock::wait(&dir.join("lock"))?;
-    let mut confirmed = Confirmed {
+    let confirmed = Confirmed {
         version: VERSION,
         at: clock::rfc3339(clock::now()),
         by: by.to_owned(),
         files: texts,
         seal: String::new(),
     };
-    confirmed.seal = Seal::open(env)?.of(
-        PURPOSE,
-        &confirmed.parts(workspace).each_ref().map(Vec::as_slice),
-    );
-    let json = serde_json::to_vec_pretty(&confirmed).doing(ErrorKind::Internal, || {
-        "cannot write the confirmed policy".to_owned()
-    })?;
-    files::replace(&path(workspace), &json, 0o600, files::Durability::Synced)
+    confirmed.seal_and_write(env, workspace).map(|_| ())
 }
 
 /// The policy files as they are in a worktree.

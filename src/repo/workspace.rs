@@ -1,8 +1,10 @@
 //! Finds the workspace and Holdpoint's own directory for it, without starting git.
 
+use super::moved;
+use super::note::Note;
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::sys::env::Env;
-use crate::sys::files;
+use crate::sys::files::{self, Durability};
 use bstr::ByteSlice as _;
 use sha2::{Digest as _, Sha256};
 use std::ffi::OsStr;
@@ -133,11 +135,10 @@ impl Workspace {
     /// Finds a repository whose `.git` was deleted: it is still known by its place.
     fn known(env: &Env, start: &Path) -> Result<Option<Self>> {
         for dir in canonical(start)?.ancestors() {
-            let state = state_dir(env, dir)?;
-            if let Some(note) = files::read_if_there(&state.join("repo.json"))? {
-                let note: serde_json::Value = serde_json::from_slice(&note).unwrap_or_default();
-                if let Some(git_dir) = note.get("git_dir").and_then(serde_json::Value::as_str) {
-                    return Self::linked(env, dir, Path::new(git_dir));
+            let state = settled(env, dir)?;
+            if let Some(note) = Note::read(&state)?.filter(|note| note.moved_to.is_none()) {
+                if let Some(git_dir) = &note.git_dir {
+                    return Self::linked(env, dir, git_dir);
                 }
                 return Ok(Some(Self {
                     root: dir.to_path_buf(),
@@ -163,8 +164,8 @@ impl Workspace {
         if let Some(linked) = Self::linked(env, dir, &git_dir)? {
             return Ok(Some(linked));
         }
-        let state = state_dir(env, dir)?;
-        Ok(state.join("repo.json").exists().then(|| Self {
+        let state = settled(env, dir)?;
+        Ok(Note::read(&state)?.map(|_| Self {
             root: dir.to_path_buf(),
             kind: Kind::Plain,
             git_dir: None,
@@ -179,17 +180,27 @@ impl Workspace {
             .parent()
             .filter(|dir| dir.file_name() == Some(OsStr::new("worktrees")))
             .and_then(Path::parent);
-        let Some(common) = common.filter(|dir| is_git_dir(dir)) else {
+        let Some(mut common) = common.map(Path::to_path_buf) else {
             return Ok(None);
         };
-        let common = canonical(common)?;
-        let key = match (common.file_name(), common.parent()) {
-            (Some(name), Some(parent)) if name == OsStr::new(".git") => parent.to_path_buf(),
-            _ => common.clone(),
-        };
-        let state = state_dir(env, &key)?;
+        if !is_git_dir(&common) {
+            // The main worktree may have been moved with it.
+            let Some(now) = moved::now_at(&state_dir(env, key_of(&common))?)? else {
+                return Ok(None);
+            };
+            common = if common.ends_with(".git") {
+                now.join(".git")
+            } else {
+                now
+            };
+        }
+        if !is_git_dir(&common) {
+            return Ok(None);
+        }
+        let common = canonical(&common)?;
+        let state = settled(env, key_of(&common))?;
         let name = git_dir.file_name().unwrap_or_default();
-        Ok(state.join("repo.json").exists().then(|| Self {
+        Ok(Note::read(&state)?.map(|_| Self {
             root: root.to_path_buf(),
             kind: Kind::Linked,
             git_dir: Some(common.join("worktrees").join(name)),
@@ -206,24 +217,12 @@ impl Workspace {
         let (Kind::Linked, Some(git_dir)) = (self.kind, self.git_dir.as_deref()) else {
             return Ok(());
         };
-        let note = state_dir(env, &self.root)?.join("repo.json");
-        if note.exists() {
+        let note = Note::of_linked(self.main_root(), &self.root, git_dir);
+        let state = state_dir(env, &self.root)?;
+        if Note::read(&state)?.is_some_and(|known| known.says(&note)) {
             return Ok(());
         }
-        if let Some(dir) = note.parent() {
-            files::make_private_dir(dir)?;
-        }
-        let json = serde_json::json!({
-            "version": 1,
-            "root": self.main_root().to_string_lossy(),
-            "git_dir": git_dir.to_string_lossy(),
-        });
-        files::replace(
-            &note,
-            format!("{json}\n").as_bytes(),
-            0o600,
-            files::Durability::Lazy,
-        )
+        note.write(&state, Durability::Lazy)
     }
 
     /// Takes a directory that is in no repository as a workspace of its own.
@@ -250,7 +249,7 @@ impl Workspace {
     pub fn plain(env: &Env, dir: &Path) -> Result<Self> {
         let root = canonical(dir)?;
         Ok(Self {
-            state: state_dir(env, &root)?,
+            state: settled(env, &root)?,
             root,
             kind: Kind::Plain,
             git_dir: None,
@@ -312,15 +311,18 @@ impl Workspace {
         let root = root.unwrap_or_else(|| git_dir.clone());
         // All worktrees of a repository share one directory of ours, keyed by
         // the main worktree's place so that it is found again without `.git`.
-        let key = if kind == Kind::Linked && common_dir.file_name() == Some(OsStr::new(".git")) {
-            common_dir.parent().unwrap_or(&common_dir).to_path_buf()
-        } else if kind == Kind::Linked {
-            common_dir.clone()
+        let key = if kind == Kind::Linked {
+            key_of(&common_dir)
         } else {
-            root.clone()
+            &root
         };
+        let state = settled(env, key)?;
+        if kind == Kind::Linked && git_dir != common_dir {
+            let note = Note::of_linked(key, &root, &git_dir);
+            moved::settle_linked(&env.state_home()?, &note, &state_dir(env, &root)?, &state)?;
+        }
         Ok(Self {
-            state: state_dir(env, &key)?,
+            state,
             root,
             kind,
             git_dir: Some(git_dir),
@@ -345,21 +347,11 @@ impl Workspace {
     /// # Errors
     /// When it cannot be made.
     pub fn make_state(&self) -> Result<()> {
-        let note = self.state.join("repo.json");
-        if note.exists() {
+        let note = Note::of(self.main_root());
+        if Note::read(&self.state)?.is_some_and(|known| known.says(&note)) {
             return Ok(());
         }
-        files::make_private_dir(&self.state)?;
-        let json = serde_json::json!({
-            "version": 1,
-            "root": self.main_root().to_string_lossy(),
-        });
-        files::replace(
-            &note,
-            format!("{json}\n").as_bytes(),
-            0o600,
-            files::Durability::Synced,
-        )
+        note.write(&self.state, Durability::Synced)
     }
 
     /// A path relative to the worktree's top, `/` between components; `None` outside.
@@ -384,6 +376,21 @@ fn is_borrowed(git_dir: &Path, root: &Path) -> bool {
 fn leads_to(dot_git: &Path, git_dir: &Path) -> bool {
     let led = resolve_dot_git(dot_git).ok().flatten();
     led.and_then(|dir| fs::canonicalize(dir).ok()).as_deref() == Some(git_dir)
+}
+
+/// The place by which a repository with linked worktrees is known.
+fn key_of(common_dir: &Path) -> &Path {
+    match (common_dir.file_name(), common_dir.parent()) {
+        (Some(name), Some(parent)) if name == OsStr::new(".git") => parent,
+        _ => common_dir,
+    }
+}
+
+/// Holdpoint's directory for the repository at `key`, with what was kept for it under another name.
+fn settled(env: &Env, key: &Path) -> Result<PathBuf> {
+    let state = state_dir(env, key)?;
+    moved::settle(&env.state_home()?, key, &state)?;
+    Ok(state)
 }
 
 /// Holdpoint's directory for the repository at `key`: a readable name and a hash of the whole path.

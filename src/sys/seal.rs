@@ -10,7 +10,7 @@ use super::files;
 use super::lock::Lock;
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// Bytes of the key.
 const KEY: usize = 32;
@@ -33,12 +33,19 @@ impl Seal {
     /// # Errors
     /// When it cannot be read or made, or when others may read it.
     pub fn open(env: &Env) -> Result<Self> {
-        let path = key_path(env)?;
+        Self::in_home(&env.state_home()?)
+    }
+
+    /// The same for who knows where Holdpoint's state is.
+    ///
+    /// # Errors
+    /// As [`Seal::open`].
+    pub fn in_home(dir: &Path) -> Result<Self> {
+        let path = dir.join("seal.key");
         if let Some(seal) = Self::read(&path)? {
             return Ok(seal);
         }
-        let dir = env.state_home()?;
-        files::make_private_dir(&dir)?;
+        files::make_private_dir(dir)?;
         let _lock = Lock::wait(&dir.join("seal.lock"))?;
         if let Some(seal) = Self::read(&path)? {
             return Ok(seal);
@@ -50,7 +57,7 @@ impl Seal {
         Ok(Self { key })
     }
 
-    fn read(path: &std::path::Path) -> Result<Option<Self>> {
+    fn read(path: &Path) -> Result<Option<Self>> {
         let Some(bytes) = files::read_if_there(path)? else {
             return Ok(None);
         };
@@ -90,10 +97,6 @@ impl Seal {
         }
         hasher.finalize()
     }
-}
-
-fn key_path(env: &Env) -> Result<PathBuf> {
-    Ok(env.state_home()?.join("seal.key"))
 }
 
 #[cfg(test)]

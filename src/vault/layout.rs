@@ -7,12 +7,14 @@
 //! vault/links/ab/…         hard links to git's objects
 //! vault/cache/WORKTREE.*   stat caches
 //! vault/rollback/WORKTREE.* journal of a rollback under way, list of what can be undone
+//! vault/moves              how many moves of the workspace the records have followed
 //! vault/lock               held while a point is given its name
 //! vault/merge.lock         held by the one who makes one pack of many
 //! vault/gc.lock            shared by everyone who uses contents, exclusive for who deletes them
 //! ```
 
 use super::links::Links;
+use super::moved;
 use super::settings::Settings;
 use super::store::Store;
 use crate::error::{Context as _, Error, ErrorKind, Result};
@@ -22,7 +24,7 @@ use crate::sys::files::{self, Durability};
 use crate::sys::lock::Lock;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const VERSION: &[u8] = b"1\n";
 
@@ -53,6 +55,7 @@ impl Vault {
             settings,
             dir,
         };
+        moved::follow(&vault, workspace)?;
         match files::read_if_there(&vault.dir.join("VERSION"))? {
             Some(version) if version != VERSION => Err(Error::new(
                 ErrorKind::Damaged,
@@ -70,9 +73,9 @@ impl Vault {
     pub(super) fn open(env: &Env, workspace: &Workspace) -> Result<Self> {
         let vault = Self::find(env, workspace)?;
         files::outlive_size_limit()?;
+        workspace.make_state()?;
         let version = vault.dir.join("VERSION");
         if !version.exists() {
-            workspace.make_state()?;
             for part in ["store", "links", "cache", "rollback"] {
                 files::make_private_dir(&vault.dir.join(part))?;
             }
@@ -88,7 +91,12 @@ impl Vault {
 
     /// A short name for a worktree.
     pub(super) fn key(workspace: &Workspace) -> String {
-        let hash = blake3::hash(workspace.root.as_os_str().as_bytes());
+        Self::key_of(&workspace.root)
+    }
+
+    /// A short name for the worktree at `root`.
+    pub(super) fn key_of(root: &Path) -> String {
+        let hash = blake3::hash(root.as_os_str().as_bytes());
         hash.to_hex().chars().take(16).collect()
     }
 

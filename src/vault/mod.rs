@@ -39,6 +39,7 @@ mod ignore;
 mod layout;
 mod links;
 mod merge;
+mod moved;
 mod pack;
 mod places;
 mod point;

@@ -105,7 +105,7 @@ pub fn last_wanted(env: &Env, workspace: &Workspace) -> Result<SafetyPoint> {
 }
 
 /// Points are found by the place of the worktree, so that they are found without `.git`.
-const MOVED: &str = "where this directory was moved or renamed, its points are kept for its old place: \
+const MOVED: &str = "where this directory came from another file system, its points are kept for its old place: \
                      move it back to roll back";
 
 fn no_such(name: &str) -> Error {

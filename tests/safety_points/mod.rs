@@ -15,6 +15,7 @@ mod destroyed;
 mod ignored;
 mod killed;
 mod kinds;
+mod moved;
 mod operations;
 mod persons;
 mod picture;

@@ -211,13 +211,13 @@ fn a_set_id_bit_and_a_group_come_back() {
     let sandbox = rich();
     shell(
         &sandbox,
-        "chmod 4750 a.txt; chmod 2755 in; chmod 1777 in/deep",
+        "chmod 4750 a.txt; chmod 2755 in; chmod 1777 in/deep; mkfifo pipe; chmod 6755 pipe",
     );
     let group = |path: &str| fs::metadata(sandbox.work().join(path)).unwrap().gid();
     let before = group("a.txt");
     survives_in(
         &sandbox,
-        "echo x > a.txt; chmod 0600 a.txt; chmod 0700 in in/deep",
+        "echo x > a.txt; chmod 0600 a.txt; chmod 0700 in in/deep; rm pipe",
     );
     assert_eq!(group("a.txt"), before);
 }

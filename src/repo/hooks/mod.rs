@@ -17,7 +17,7 @@ pub mod inspect;
 pub mod install;
 pub mod machine;
 pub mod place;
-mod receipt;
+pub(in crate::repo) mod receipt;
 pub mod transaction;
 pub mod tripwire;
 pub mod version;

@@ -137,7 +137,7 @@ impl Receipt {
 }
 
 /// Paths as text where they are UTF-8, else as their bytes.
-mod path_text {
+pub(in crate::repo) mod path_text {
     use serde::{Deserialize, Deserializer, Serializer};
     use std::ffi::OsString;
     use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -159,25 +159,27 @@ mod path_text {
         }
     }
 
-    pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+    pub(in crate::repo) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
         match path.to_str() {
             Some(text) => to.serialize_str(text),
             None => to.collect_seq(path.as_os_str().as_bytes()),
         }
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+    pub(in crate::repo) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<PathBuf, D::Error> {
         Either::deserialize(from).map(PathBuf::from)
     }
 }
 
-mod optional_path_text {
+pub(in crate::repo) mod optional_path_text {
     use super::path_text::{self, Either};
     use serde::{Deserialize, Deserializer, Serializer};
     use std::path::PathBuf;
 
     #[expect(clippy::ref_option, reason = "the signature that serde calls")]
-    pub(super) fn serialize<S: Serializer>(
+    pub(in crate::repo) fn serialize<S: Serializer>(
         path: &Option<PathBuf>,
         to: S,
     ) -> Result<S::Ok, S::Error> {
@@ -187,7 +189,7 @@ mod optional_path_text {
         }
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+    pub(in crate::repo) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Option<PathBuf>, D::Error> {
         Option::<Either>::deserialize(from).map(|path| path.map(PathBuf::from))

@@ -230,8 +230,9 @@ impl Run<'_> {
                     Mode::from_raw_mode(*mode),
                     0,
                 )?;
-                set_mode(dir, temporary.as_bytes(), *mode)?;
                 own(dir, temporary.as_bytes())?;
+                // After the owner: a change of it drops the set-user-id bits.
+                set_mode(dir, temporary.as_bytes(), *mode)?;
                 swap(dir, temporary.as_bytes(), name)
             }
             Deed::File { mode, .. } | Deed::Merged { mode, .. } => {

@@ -49,6 +49,26 @@ fn is_same_place(workspace: &Workspace, target: &SafetyPoint) -> bool {
     then == now || (is_own(&root, &then) && is_own(&workspace.root, now))
 }
 
+/// Returns true where a `.git` file of the point names a git directory that is not there any more.
+///
+/// The repository was moved since; what names it now must stay.
+pub(super) fn is_outdated(
+    workspace: &Workspace,
+    difference: &Difference,
+    trees: &Trees<'_>,
+) -> Result<bool> {
+    let (Some(now), Some(then)) = (&difference.before, &difference.after) else {
+        return Ok(false);
+    };
+    if difference.path != ".git" || now.kind != Kind::File || then.kind != Kind::File {
+        return Ok(false);
+    }
+    let bytes = trees.store.read(&then.id)?;
+    let named = bytes.strip_prefix(b"gitdir:").map(<[u8]>::trim_ascii);
+    Ok(workspace.git_dir.is_some()
+        && named.is_some_and(|named| !workspace.root.join(OsStr::from_bytes(named)).is_dir()))
+}
+
 /// Refuses while git itself writes the index; returns the lock of a git that died.
 pub(super) fn check_free(workspace: &Workspace, plan: &Plan) -> Result<Option<PathBuf>> {
     let touches = plan.is_empty() || plan.steps.iter().any(|step| step.side == Side::Git);

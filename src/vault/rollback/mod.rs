@@ -195,7 +195,9 @@ fn make_plan(
     let paths = scope.bytes();
     let work = now.work.map(|root| root.tree);
     for difference in trees.diff(work, target.work.map(|work| work.tree))? {
-        if plan::in_paths(&difference.path, &paths) {
+        if plan::in_paths(&difference.path, &paths)
+            && !git::is_outdated(workspace, &difference, &trees)?
+        {
             plan.add(Side::Work, difference);
         }
     }
