@@ -22,13 +22,12 @@ pub(super) fn torn(file: &File, path: &Path) -> Result<Option<PathBuf>> {
     }
     let all = read_range(file, 0, end).doing(ErrorKind::Io, doing)?;
     let whole = all.rfind_byte(b'\n').map_or(0, |newline| newline + 1);
-    synced::forget(path).doing(ErrorKind::Io, doing)?;
     let aside = path.with_extension("torn");
     let mut side = open(&aside, 0o600)?;
     side.write_all(&all[whole..])
         .and_then(|()| side.write_all(b"\n"))
         .and_then(|()| side.sync_data())
-        .and_then(|()| file.set_len(whole as u64))
+        .and_then(|()| synced::shorten(file, path, whole as u64))
         .doing(ErrorKind::Io, doing)?;
     Ok(Some(aside))
 }

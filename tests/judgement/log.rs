@@ -250,7 +250,7 @@ fn what_was_synced_is_noted_and_forgotten_with_a_torn_line() {
     let length = || fs::metadata(&mirror).unwrap().len();
     let noted = || {
         let note = fs::read(mirror.with_extension("synced")).unwrap();
-        u64::from_le_bytes(note[..8].try_into().unwrap())
+        u64::from_le_bytes(note[8..16].try_into().unwrap())
     };
     let held = |action: &str| {
         let line = LogEntry::new("hold").action(action);
@@ -268,7 +268,8 @@ fn what_was_synced_is_noted_and_forgotten_with_a_torn_line() {
     let mut file = fs::OpenOptions::new().append(true).open(&mirror).unwrap();
     file.write_all(&torn).unwrap();
     let note = fs::read(mirror.with_extension("synced")).unwrap();
-    let forged = [&length().to_le_bytes()[..], &note[8..]].concat();
+    let said = [&note[..8], &length().to_le_bytes()[..]].concat();
+    let forged = [&said[..], &blake3::hash(&said).as_bytes()[..8]].concat();
     fs::write(mirror.with_extension("synced"), forged).unwrap();
     held("act 3");
     assert_eq!(noted(), length());
