@@ -55,9 +55,12 @@ pub struct LogEntry {
 
 impl LogEntry {
     /// Returns true for an entry that only tells what passed without a person.
+    ///
+    /// A safety point that was taken is one too: it is on the disk by itself, with
+    /// its time and its actor.
     pub(super) fn only_tells(&self) -> bool {
         !self.user_override
-            && matches!(self.decision.as_str(), "allow" | "report")
+            && matches!(self.decision.as_str(), "allow" | "report" | "safety_point")
             && self.level.is_some_and(|level| level < Level::Confirm)
     }
 

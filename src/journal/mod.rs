@@ -4,8 +4,8 @@
 //! in the workspace reaches; `.ccg/` holds the same lines for people and their
 //! tools where that directory exists. A line is written under the lock and
 //! synced after the lock is gone, so that processes share the disk's waits.
-//! That something of Level 0 or 1 passed is handed to the kernel and not waited
-//! for: it outlives any killed process, and the next line of weight takes it to
+//! That something of Level 0 or 1 passed, or that a point was taken, is handed to
+//! the kernel and not waited for: it outlives any killed process, and the next line of weight takes it to
 //! the disk.
 //! Secrets are taken out before a line is made.
 
@@ -30,7 +30,7 @@ use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::files::Durability;
 
-/// Appends one decision and returns when it is on the disk; a pass of Level 0 or 1 when the kernel has it.
+/// Appends one decision and returns when it is on the disk; what only tells, when the kernel has it.
 ///
 /// # Errors
 /// When the mirror cannot be written. A copy in `.ccg/` that cannot be

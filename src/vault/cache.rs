@@ -14,7 +14,7 @@ use super::bytes::{Reader, damaged};
 use super::id::ContentId;
 use super::stamp::Stamp;
 use super::tree::Kind;
-use crate::error::Result;
+use crate::error::{Context as _, ErrorKind, Result};
 use crate::sys::files::{self, Durability};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -427,7 +427,17 @@ impl Cache {
             out.extend_from_slice(bytes);
         }
         out.extend_from_slice(END);
-        files::replace(&delta_path(path), &out, 0o600, Durability::Lazy)
+        let path = delta_path(path);
+        // A rename over a file makes ext4 start to write the new one out. Whoever
+        // finds no delta in between reads a few files more.
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+        .doing(ErrorKind::Io, || {
+            format!("cannot replace {}", path.display())
+        })?;
+        files::replace(&path, &out, 0o600, Durability::Lazy)
     }
 
     /// Writes a new base of the directories that are still reached, in the order of the walk.
