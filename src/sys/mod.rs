@@ -3,6 +3,7 @@
 pub mod actor;
 pub mod ancestry;
 pub mod bar;
+pub mod beside;
 pub mod clock;
 pub mod env;
 pub mod failpoint;

@@ -6,6 +6,7 @@ use super::plan::{Left, Pick, Plan};
 use super::staging::Staging;
 use super::{Aim, Done, Present, Preview, git, make_plan};
 use crate::error::{Error, ErrorKind, Result};
+use crate::sys::beside::beside;
 use crate::sys::env::Env;
 use crate::sys::lock::Lock;
 use crate::vault::handled::{self, Edge};
@@ -75,7 +76,7 @@ impl<'a> Begun<'a> {
         let mut staging = Staging::new(vault, workspace)?;
         // Both wait for the disk, which takes what they write together.
         let (begun, staged) = std::thread::scope(|scope| {
-            let staged = scope.spawn(|| staging.fill(vault, &plan));
+            let staged = beside(scope, || staging.fill(vault, &plan));
             let begun = self.begin(about, preview);
             let staged = staged.join().unwrap_or_else(|_| {
                 Err(Error::new(

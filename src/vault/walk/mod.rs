@@ -20,6 +20,7 @@ use super::stamp::{Stamp, file_clock};
 use super::store::{Packer, Store};
 use super::tree::{Kind, Why};
 use crate::error::{Context as _, ErrorKind, Result};
+use crate::sys::beside::beside;
 use bstr::BString;
 use entry::Entry;
 use listing::{Listing, list, open_below, open_root};
@@ -319,7 +320,7 @@ impl<'a> Shared<'a> {
             return self.work();
         }
         std::thread::scope(|scope| {
-            let helper = scope.spawn(|| self.work());
+            let helper = beside(scope, || self.work());
             let mine = self.work();
             let theirs = helper.join().unwrap_or_else(|_| {
                 Err(crate::error::Error::new(
