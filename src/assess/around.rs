@@ -186,6 +186,9 @@ impl<'a> Around<'a> {
     pub(super) fn staged(&self) -> Option<&[PathChange]> {
         self.staged
             .get_or_init(|| {
+                if let Some(tracked) = self.tracked() {
+                    return tracked.staged(self.workspace).ok();
+                }
                 let index = self.workspace.git_dir.as_ref()?.join("index");
                 crate::repo::staged(self.workspace, &index, &[]).ok()
             })

@@ -7,7 +7,10 @@
 use super::library::Library;
 use super::{Git, Workspace};
 use crate::error::{Context as _, Error, ErrorKind, Result};
+use crate::sys::files;
 use bstr::{BStr, BString, ByteSlice as _};
+use std::cell::OnceCell;
+use std::os::unix::ffi::OsStrExt as _;
 
 /// Most commits that one answer lists.
 const MOST: usize = 20;
@@ -15,7 +18,7 @@ const MOST: usize = 20;
 /// The commits and refs of a repository.
 pub struct Graph<'w> {
     workspace: &'w Workspace,
-    library: Option<Library>,
+    library: OnceCell<Option<Library>>,
 }
 
 /// Commits that would be out of reach.
@@ -37,19 +40,29 @@ pub struct Head {
 }
 
 impl<'w> Graph<'w> {
-    /// Opens a workspace's repository.
+    /// Names a workspace's repository; it is opened at the first question.
     #[must_use]
     pub fn open(workspace: &'w Workspace) -> Self {
-        let plain = workspace
-            .common_dir
-            .as_deref()
-            .is_some_and(super::staged::is_plain_format);
-        let library = workspace
-            .git_dir
-            .as_deref()
-            .filter(|_| plain)
-            .and_then(Library::open);
-        Self { workspace, library }
+        Self {
+            workspace,
+            library: OnceCell::new(),
+        }
+    }
+
+    fn library(&self) -> Option<&Library> {
+        let open = || {
+            let plain = self
+                .workspace
+                .common_dir
+                .as_deref()
+                .is_some_and(super::staged::is_plain_format);
+            self.workspace
+                .git_dir
+                .as_deref()
+                .filter(|_| plain)
+                .and_then(Library::open)
+        };
+        self.library.get_or_init(open).as_ref()
     }
 
     /// What libgit2 answers; `None` where it is not to be asked, or does not come back.
@@ -57,7 +70,7 @@ impl<'w> Graph<'w> {
         &self,
         question: impl FnOnce(&git2::Repository) -> std::result::Result<T, git2::Error> + Send + 'static,
     ) -> Option<std::result::Result<T, git2::Error>> {
-        self.library.as_ref()?.ask(question)
+        self.library()?.ask(question)
     }
 
     /// The commit that a word names; `None` where it names none.
@@ -110,6 +123,40 @@ impl<'w> Graph<'w> {
             branch,
             commit: self.commit("HEAD")?,
         })
+    }
+
+    /// Whether the branch has no commit yet.
+    ///
+    /// A branch whose file names an object is taken to have one; whether the object
+    /// is whole is for whoever reads it.
+    ///
+    /// # Errors
+    /// When git cannot be asked.
+    pub fn is_unborn(&self) -> Result<bool> {
+        if self.names_an_object() {
+            return Ok(false);
+        }
+        Ok(self.head()?.commit.is_none())
+    }
+
+    /// Whether `HEAD`, or the file of the branch that it names, holds an object's id.
+    fn names_an_object(&self) -> bool {
+        let (Some(own), Some(common)) = (&self.workspace.git_dir, &self.workspace.common_dir)
+        else {
+            return false;
+        };
+        let is_id = |text: &[u8]| {
+            let text = text.trim_end();
+            text.len() >= 40 && text.iter().all(u8::is_ascii_hexdigit)
+        };
+        let Ok(head) = files::read(own.join("HEAD")) else {
+            return false;
+        };
+        match head.strip_prefix(b"ref: ") {
+            None => is_id(&head),
+            Some(name) => files::read(common.join(std::ffi::OsStr::from_bytes(name.trim_end())))
+                .is_ok_and(|text| is_id(&text)),
+        }
     }
 
     /// All refs with the commits that they name.

@@ -29,11 +29,37 @@ const MAX_SCANNED: usize = 16 << 20;
 /// # Errors
 /// When neither we nor git can read the index or `HEAD`.
 pub fn staged(workspace: &Workspace, index: &Path, merging: &[String]) -> Result<Vec<PathChange>> {
-    let changes = match in_process(workspace, index) {
+    let changes = match read(index).and_then(|state| in_process(workspace, &state)) {
         Some(changes) => changes,
         None => against(workspace, index, None)?,
     };
     not_merged(workspace, index, merging, changes)
+}
+
+/// The same for a worktree's own index, which is in memory already.
+pub(super) fn staged_in(
+    workspace: &Workspace,
+    state: &gix_index::State,
+) -> Result<Vec<PathChange>> {
+    let index = own_index(workspace)?;
+    let changes = match in_process(workspace, state) {
+        Some(changes) => changes,
+        None => against(workspace, &index, None)?,
+    };
+    not_merged(workspace, &index, &[], changes)
+}
+
+fn read(index: &Path) -> Option<gix_index::File> {
+    gix_index::File::at(
+        index,
+        gix_hash::Kind::Sha1,
+        true,
+        gix_index::decode::Options {
+            thread_limit: Some(1),
+            ..Default::default()
+        },
+    )
+    .ok()
 }
 
 /// Returns what a range of commits changed, sorted by path.
@@ -295,27 +321,17 @@ fn parse_raw(raw: &[u8]) -> Result<Vec<PathChange>> {
 type Side = (u32, git2::Oid);
 
 /// Compares without starting git; `None` wherever that might not be right.
-fn in_process(workspace: &Workspace, index: &Path) -> Option<Vec<PathChange>> {
+fn in_process(workspace: &Workspace, state: &gix_index::State) -> Option<Vec<PathChange>> {
     let common = workspace.common_dir.as_deref()?;
     if !is_plain_format(common) {
         return None;
     }
     let objects = Objects::open(common)?;
     let head = head_tree(workspace, common, &objects)?;
-    let state = gix_index::File::at(
-        index,
-        gix_hash::Kind::Sha1,
-        true,
-        gix_index::decode::Options {
-            thread_limit: Some(1),
-            ..Default::default()
-        },
-    )
-    .ok()?;
     let mut found = BTreeMap::new();
     let walk = Walk {
         objects: &objects,
-        index: &state,
+        index: state,
     };
     walk.compare(head, state.entries(), state.tree(), b"", &mut found)?;
     let creates = found.values().any(|(before, _)| before.is_none());
@@ -560,18 +576,22 @@ impl Walk<'_> {
 pub fn index_path(env: &crate::sys::env::Env, workspace: &Workspace) -> Result<PathBuf> {
     match env.var("GIT_INDEX_FILE") {
         Some(path) => Ok(env.cwd().join(path)),
-        None => workspace
-            .git_dir
-            .as_ref()
-            .map(|dir| dir.join("index"))
-            .ok_or_else(|| {
-                Error::new(
-                    ErrorKind::Repository,
-                    format!("{} has no .git any more", workspace.root.display()),
-                )
-                .hint("put it back: holdpoint rollback")
-            }),
+        None => own_index(workspace),
     }
+}
+
+fn own_index(workspace: &Workspace) -> Result<PathBuf> {
+    workspace
+        .git_dir
+        .as_ref()
+        .map(|dir| dir.join("index"))
+        .ok_or_else(|| {
+            Error::new(
+                ErrorKind::Repository,
+                format!("{} has no .git any more", workspace.root.display()),
+            )
+            .hint("put it back: holdpoint rollback")
+        })
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@
 
 use super::{Git, Kind, Workspace};
 use crate::error::{Context as _, ErrorKind, Result};
+use crate::judge::PathChange;
+use crate::sys::beside::beside;
 use crate::sys::files;
 use bstr::{BStr, BString, ByteSlice as _};
 use gix_index::entry::{Flags, Mode};
@@ -18,9 +20,13 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Entries from which a second thread pays.
 const MANY: usize = 1500;
+
+/// Entries that a thread takes at a time.
+const PART: usize = 64;
 
 /// Largest file, in bytes, whose content is compared; a larger one with other numbers counts as modified.
 const LARGEST: u64 = 64 << 20;
@@ -59,6 +65,14 @@ impl Tracked {
             written: (meta.mtime(), meta.mtime_nsec()),
             converts: converts(workspace),
         })
+    }
+
+    /// What the index changes against `HEAD`, sorted by path.
+    ///
+    /// # Errors
+    /// When neither we nor git can tell.
+    pub fn staged(&self, workspace: &Workspace) -> Result<Vec<PathChange>> {
+        super::staged::staged_in(workspace, &self.state)
     }
 
     /// Returns true where nothing is tracked.
@@ -137,27 +151,53 @@ impl Tracked {
     #[must_use]
     pub fn modified_below(&self, dir: &BStr, most: usize) -> Vec<BString> {
         let entries = self.below(dir);
-        if entries.len() < MANY {
-            return self.modified_of(entries, most);
-        }
-        let (first, second) = entries.split_at(entries.len() / 2);
-        std::thread::scope(|scope| {
-            let other = scope.spawn(|| self.modified_of(second, most));
-            let mut found = self.modified_of(first, most);
-            found.extend(other.join().unwrap_or_default());
-            found.truncate(most);
-            found
-        })
+        let next = AtomicUsize::new(0);
+        let look = || self.modified_of(entries, &next, most);
+        let mut found = if entries.len() < MANY {
+            look()
+        } else {
+            std::thread::scope(|scope| {
+                let other = beside(scope, look);
+                let mut found = look();
+                match other.join() {
+                    Ok(other) => found.extend(other),
+                    // What the other thread had taken is looked at by nobody: it may all be changed.
+                    Err(_) => found.extend(entries.first().map(|entry| self.name(entry))),
+                }
+                found
+            })
+        };
+        found.sort();
+        found.truncate(most);
+        found
     }
 
-    fn modified_of(&self, entries: &[gix_index::Entry], most: usize) -> Vec<BString> {
+    /// Looks at one part of the entries after the other until none is left, or enough is found.
+    fn modified_of(
+        &self,
+        entries: &[gix_index::Entry],
+        next: &AtomicUsize,
+        most: usize,
+    ) -> Vec<BString> {
         let mut eye = Eye::new(&self.root);
-        entries
-            .iter()
-            .filter(|entry| self.differs(entry, &mut eye) == Some(Difference::Other))
-            .take(most)
-            .map(|entry| entry.path(&self.state).to_owned())
-            .collect()
+        let mut found = Vec::new();
+        while found.len() < most {
+            let at = next.fetch_add(PART, Ordering::Relaxed);
+            let Some(rest) = entries.get(at..).filter(|rest| !rest.is_empty()) else {
+                break;
+            };
+            let part = rest.get(..PART).unwrap_or(rest);
+            found.extend(
+                part.iter()
+                    .filter(|entry| self.differs(entry, &mut eye) == Some(Difference::Other))
+                    .map(|entry| self.name(entry)),
+            );
+        }
+        found
+    }
+
+    fn name(&self, entry: &gix_index::Entry) -> BString {
+        entry.path(&self.state).to_owned()
     }
 
     /// How the file on disk differs; `None` where it does not.

@@ -86,11 +86,7 @@ impl Evidence<'_, '_> {
             GitClass::Discard
         };
         let mut findings = Vec::new();
-        let unborn = self
-            .around
-            .graph()
-            .head()
-            .is_ok_and(|head| head.commit.is_none());
+        let unborn = self.around.graph().is_unborn().unwrap_or(false);
         let files = if careful {
             Some(Losses::default())
         } else {
@@ -320,11 +316,7 @@ impl Evidence<'_, '_> {
             Ignored::Too => Others::All,
             Ignored::Only => Others::Ignored,
         };
-        let unborn = self
-            .around
-            .graph()
-            .head()
-            .is_ok_and(|head| head.commit.is_none());
+        let unborn = self.around.graph().is_unborn().unwrap_or(false);
         let Ok(found) = crate::repo::others(workspace, which, &under) else {
             return Finding::lossy(class, "what is untracked cannot be told");
         };

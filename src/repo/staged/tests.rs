@@ -99,7 +99,10 @@ impl Repo {
         let workspace = Workspace::discover(&env).unwrap_or_else(|error| panic!("{error}"));
         let index = index_path(&env, &workspace).unwrap_or_else(|error| panic!("{error}"));
         let theirs = against(&workspace, &index, None).unwrap_or_else(|error| panic!("{error}"));
-        (in_process(&workspace, &index), theirs)
+        (
+            read(&index).and_then(|state| in_process(&workspace, &state)),
+            theirs,
+        )
     }
 
     #[track_caller]
