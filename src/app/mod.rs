@@ -3,6 +3,7 @@
 //! Three entries, one a program: [`holdpoint`], [`holdpoint_hook`] and [`holdpoint_run`].
 
 mod check;
+mod chosen;
 mod collab;
 mod completions;
 mod confirm;

@@ -10,7 +10,7 @@ use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::{bar, out};
 use crate::vault::{self, SafetyPoint, rollback};
-use bstr::ByteSlice as _;
+use bstr::{BStr, ByteSlice as _};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -95,10 +95,10 @@ fn list(env: &Env, workspace: &Workspace, json: bool) -> Result<ExitStatus> {
         }
         if let Some(message) = &point.message {
             line.push_str("  ");
-            line.push_str(message);
+            line.push_str(&message.split_whitespace().collect::<Vec<_>>().join(" "));
         }
         if !point.is_of(workspace) {
-            let _ = write!(line, "  ({})", point.worktree);
+            let _ = write!(line, "  ({})", out::path(&point.worktree));
         }
         out::line(line);
     }
@@ -220,7 +220,8 @@ fn describe(point: &SafetyPoint) -> String {
         (None, None) => {}
     }
     for gap in &point.not_held {
-        let _ = write!(text, "\nnot held: {} ({})", gap.path, gap.why.words());
+        let path = out::path(&gap.path);
+        let _ = write!(text, "\nnot held: {path} ({})", gap.why.words());
         if gap.count > 1 {
             let _ = write!(text, ", {} paths below it", gap.count);
         }
@@ -230,15 +231,18 @@ fn describe(point: &SafetyPoint) -> String {
 
 /// One changed path in a line.
 pub(super) fn summary(change: &PathChange) -> String {
+    let path = out::path(&change.path);
     match &change.op {
-        ChangeOp::Create => format!("new       {}", change.path),
-        ChangeOp::Delete => format!("deleted   {}", change.path),
-        ChangeOp::Rename { from } => format!("renamed   {from} -> {}", change.path),
-        ChangeOp::Modify if change.before == change.after => format!(
-            "mode      {} ({} -> {})",
-            change.path, change.mode_before, change.mode_after
-        ),
-        ChangeOp::Modify => format!("modified  {}", change.path),
+        ChangeOp::Create => format!("new       {path}"),
+        ChangeOp::Delete => format!("deleted   {path}"),
+        ChangeOp::Rename { from } => format!("renamed   {} -> {path}", out::path(from)),
+        ChangeOp::Modify if change.before == change.after => {
+            format!(
+                "mode      {path} ({} -> {})",
+                change.mode_before, change.mode_after
+            )
+        }
+        ChangeOp::Modify => format!("modified  {path}"),
     }
 }
 
@@ -251,8 +255,13 @@ pub(super) enum Toward {
     Point,
 }
 
+/// A side of a diff by its name.
+fn side(which: &str, path: &BStr) -> String {
+    out::path(&[which.as_bytes(), path].concat())
+}
+
 /// Above this size a file's change is not shown line by line.
-const SHOWN: usize = 1 << 20;
+const SHOWN: u64 = 1 << 20;
 
 /// The changed lines of a text file; `None` for anything else.
 pub(super) fn text_diff(
@@ -269,18 +278,19 @@ pub(super) fn text_diff(
         ChangeOp::Rename { from } => from,
         _ => &change.path,
     };
+    let held = vault::size(env, workspace, point, old_path.as_bstr())?;
+    if held.is_some_and(|size| size > SHOWN) {
+        return Ok(None);
+    }
     let before = vault::content(env, workspace, point, old_path.as_bstr())?.unwrap_or_default();
     let place = workspace.root.join(change.path.to_path_lossy());
     let after = match std::fs::symlink_metadata(&place) {
-        Ok(meta) if meta.is_file() && meta.len() <= SHOWN as u64 => {
+        Ok(meta) if meta.is_file() && meta.len() <= SHOWN => {
             std::fs::read(&place).unwrap_or_default()
         }
         Ok(meta) if meta.is_file() => return Ok(None),
         _ => Vec::new(),
     };
-    if before.len() > SHOWN {
-        return Ok(None);
-    }
     let (Ok(before), Ok(after)) = (std::str::from_utf8(&before), std::str::from_utf8(&after))
     else {
         return Ok(None);
@@ -290,13 +300,13 @@ pub(super) fn text_diff(
         Toward::Point => (after, before),
     };
     let (a, b) = match toward {
-        Toward::Now => (old_path, &change.path),
-        Toward::Point => (&change.path, old_path),
+        Toward::Now => (old_path.as_bstr(), change.path.as_bstr()),
+        Toward::Point => (change.path.as_bstr(), old_path.as_bstr()),
     };
     let text = similar::TextDiff::from_lines(old, new)
         .unified_diff()
         .context_radius(3)
-        .header(&format!("a/{a}"), &format!("b/{b}"))
+        .header(&side("a/", a), &side("b/", b))
         .to_string();
     Ok(Some(text.trim_end().to_owned()))
 }

@@ -1,21 +1,23 @@
 //! `holdpoint rollback`: puts the workspace back to a safety point.
 
+use super::chosen;
 use super::hunks;
 use super::points::{Toward, text_diff};
-use super::told::written_down_of;
+use super::told::written_down_as;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::ExitStatus;
-use crate::journal::LogEntry;
+use crate::journal::{LogEntry, Outcome};
 use crate::judge::Actor;
 use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::terminal::Terminal;
 use crate::sys::{actor, bar, out};
-use crate::vault::rollback::{self, Aim, Changed, PathText, Pick, Preview, Scope, Straight};
+use crate::vault::rollback::{
+    self, Aim, Cause, Changed, Left, PathText, Pick, Preview, Scope, Straight,
+};
 use crate::vault::{self, Request, SafetyPoint};
 use bstr::BString;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 
 /// Arguments of `holdpoint rollback`.
 #[derive(Debug, clap::Args)]
@@ -65,20 +67,11 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     if let Some(notice) = rollback::recover(env, &workspace)? {
         out::note(format!("holdpoint: {notice}"));
     }
+    let (aim, paths) = aim(env, &workspace, args)?;
     let scope = Scope {
         refs: args.refs,
         files_only: args.file_only || args.hunks,
-        paths: args
-            .paths
-            .iter()
-            .map(|path| relative(env, &workspace, path).map(PathText))
-            .collect::<Result<_>>()?,
-    };
-    let aim = match (&args.id, args.undo, args.redo) {
-        (_, true, _) => Aim::Undo,
-        (_, _, true) => Aim::Redo,
-        (Some(id), ..) => Aim::Point(id.clone()),
-        (None, ..) => Aim::Point(vault::last_wanted(env, &workspace)?.id),
+        paths,
     };
     let actor = actor::detect(env);
     let request = |target: &SafetyPoint| {
@@ -103,7 +96,7 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
             rollback::straight(env, &workspace, &aim, scope, &request, changed)
         })?;
         return Ok(match straight {
-            Straight::Nothing(preview) => nothing(&preview),
+            Straight::Nothing(preview) => nothing(&preview, args.json),
             Straight::Done(preview, done) => {
                 note_down(env, &workspace, &actor, &preview, &done);
                 report(&preview, &done, args.json)
@@ -118,7 +111,7 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
         return Ok(ExitStatus::Passed);
     }
     if preview.plan.is_empty() && matches!(aim, Aim::Point(_)) {
-        return Ok(nothing(&preview));
+        return Ok(nothing(&preview, args.json));
     }
     if args.force {
         preview.persons.clear();
@@ -136,6 +129,26 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     Ok(report(&preview, &done, args.json))
 }
 
+/// What is gone back to, and how much of it.
+fn aim(env: &Env, workspace: &Workspace, args: &Args) -> Result<(Aim, Vec<PathText>)> {
+    if args.undo || args.redo {
+        if !args.paths.is_empty() {
+            return Err(
+                Error::new(ErrorKind::Usage, "a rollback is taken back as a whole")
+                    .hint("single paths: holdpoint rollback ID -- PATHS"),
+            );
+        }
+        let aim = if args.undo { Aim::Undo } else { Aim::Redo };
+        return Ok((aim, Vec::new()));
+    }
+    let point = match &args.id {
+        Some(id) => vault::find(env, workspace, Some(id))?,
+        None => vault::last_wanted(env, workspace)?,
+    };
+    let paths = chosen::paths(env, workspace, &point, &args.paths)?;
+    Ok((Aim::Point(point.id), paths))
+}
+
 /// Shows what would be done and asks, first of all about what a person edited.
 fn is_agreed(
     env: &Env,
@@ -147,7 +160,7 @@ fn is_agreed(
     if !preview.persons.is_empty() {
         terminal.say("edited by a person since the agent's last write:")?;
         for path in &preview.persons {
-            terminal.say(&format!("  {path}"))?;
+            terminal.say(&format!("  {}", out::path(path)))?;
         }
         if terminal.agrees("Put these back too?")? {
             preview.persons.clear();
@@ -170,11 +183,16 @@ fn note_down(
     preview: &Preview,
     done: &rollback::Done,
 ) {
-    written_down_of(
+    let outcome = match status_of(&done.left) {
+        ExitStatus::Passed => Outcome::Success,
+        _ => Outcome::Partial,
+    };
+    written_down_as(
         env,
         workspace,
         actor,
         LogEntry::new("rollback")
+            .outcome(outcome)
             .reason("asked_for")
             .reasoning("a rollback was asked for; a safety point was taken before it")
             .action(format!("put back {} paths", done.changed))
@@ -185,13 +203,28 @@ fn note_down(
     );
 }
 
-fn nothing(preview: &Preview) -> ExitStatus {
-    tell_left(preview);
-    out::note(format!(
-        "nothing to do: the workspace is as the safety point {} has it",
-        preview.target.id
-    ));
-    ExitStatus::Passed
+fn nothing(preview: &Preview, json: bool) -> ExitStatus {
+    let (left, refs_left) = (&preview.plan.left, &preview.plan.refs_left);
+    if json {
+        let value = serde_json::json!({
+            "point": preview.target.id,
+            "before": null,
+            "changed": 0,
+            "left": as_json(left),
+            "refs_left": names(refs_left),
+        });
+        out::line(value.to_string());
+    }
+    tell_left(left, &preview.target);
+    tell_refs(refs_left, &preview.target);
+    let status = status_of(left);
+    if status == ExitStatus::Passed {
+        out::note(format!(
+            "nothing to do: the workspace is as the safety point {} has it",
+            preview.target.id
+        ));
+    }
+    status
 }
 
 fn report(preview: &Preview, done: &rollback::Done, json: bool) -> ExitStatus {
@@ -200,10 +233,8 @@ fn report(preview: &Preview, done: &rollback::Done, json: bool) -> ExitStatus {
             "point": preview.target.id,
             "before": done.before.id,
             "changed": done.changed,
-            "left": done.left.iter().map(|left| serde_json::json!({
-                "path": left.path.to_string(), "why": left.why,
-            })).collect::<Vec<_>>(),
-            "refs_left": done.refs_left.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "left": as_json(&done.left),
+            "refs_left": names(&done.refs_left),
         });
         out::line(value.to_string());
     } else {
@@ -212,35 +243,65 @@ fn report(preview: &Preview, done: &rollback::Done, json: bool) -> ExitStatus {
             done.changed, preview.target.id
         ));
     }
-    for left in &done.left {
-        out::note(format!("left as it is: {} ({})", left.path, left.why));
-    }
     if let Some(lock) = &done.dead_lock {
         out::note(format!(
             "removed {}, which a git that died had left behind",
             lock.display()
         ));
     }
-    if !done.refs_left.is_empty() {
-        out::note(format!(
-            "{} refs have moved and were left; to put them back: holdpoint rollback {} --refs",
-            done.refs_left.len(),
-            preview.target.id
-        ));
-    }
+    tell_left(&done.left, &preview.target);
+    tell_refs(&done.refs_left, &preview.target);
     out::note("to undo this: holdpoint rollback --undo");
-    ExitStatus::Passed
+    status_of(&done.left)
 }
 
-fn tell_left(preview: &Preview) {
-    for left in &preview.plan.left {
-        out::note(format!("left as it is: {} ({})", left.path, left.why));
+fn as_json(left: &[Left]) -> Vec<serde_json::Value> {
+    left.iter()
+        .map(|left| {
+            serde_json::json!({
+                "path": left.path.to_string(),
+                "why": left.why,
+                "failed": left.cause == Cause::Failed,
+            })
+        })
+        .collect()
+}
+
+fn names(refs: &[BString]) -> Vec<String> {
+    refs.iter().map(ToString::to_string).collect()
+}
+
+/// Something that should have been put back and was not is a failure, whatever else was done.
+fn status_of(left: &[Left]) -> ExitStatus {
+    if left.iter().any(|left| left.cause == Cause::Failed) {
+        ExitStatus::GuardedFailed
+    } else {
+        ExitStatus::Passed
     }
-    if !preview.plan.refs_left.is_empty() {
+}
+
+fn tell_left(left: &[Left], target: &SafetyPoint) {
+    for left in left {
+        let does = match left.cause {
+            Cause::Kept => "left as it is",
+            Cause::Failed => "could not be put back",
+        };
+        out::note(format!("{does}: {} ({})", out::path(&left.path), left.why));
+    }
+    if status_of(left) != ExitStatus::Passed {
         out::note(format!(
-            "{} refs have moved; to put them back: holdpoint rollback {} --refs",
-            preview.plan.refs_left.len(),
-            preview.target.id
+            "see to what is in the way, then put back the rest: holdpoint rollback {} -- PATHS",
+            target.id
+        ));
+    }
+}
+
+fn tell_refs(refs: &[BString], target: &SafetyPoint) {
+    if !refs.is_empty() {
+        out::note(format!(
+            "{} refs have moved and were left; to put them back: holdpoint rollback {} --refs",
+            refs.len(),
+            target.id
         ));
     }
 }
@@ -251,7 +312,7 @@ fn show(env: &Env, workspace: &Workspace, preview: &Preview, json: bool) -> Resu
             .plan
             .steps
             .iter()
-            .map(|step| serde_json::json!({ "path": step.shown(), "does": step.to_string() }))
+            .map(|step| serde_json::json!({ "path": step.place().to_string(), "does": step.to_string() }))
             .collect();
         let value = serde_json::json!({ "point": preview.target.id, "steps": steps });
         out::line(value.to_string());
@@ -260,7 +321,8 @@ fn show(env: &Env, workspace: &Workspace, preview: &Preview, json: bool) -> Resu
     out::line(format!("rollback to {} would:", preview.target.id));
     for path in &preview.persons {
         out::line(format!(
-            "ask about {path} (a person edited it since the agent's last write)"
+            "ask about {} (a person edited it since the agent's last write)",
+            out::path(path)
         ));
     }
     out::line(preview.plan.to_string().trim_end());
@@ -278,34 +340,4 @@ fn show(env: &Env, workspace: &Workspace, preview: &Preview, json: bool) -> Resu
         }
     }
     Ok(())
-}
-
-/// A path as typed, relative to the worktree's top.
-fn relative(env: &Env, workspace: &Workspace, path: &Path) -> Result<BString> {
-    let mut clean = PathBuf::new();
-    for component in env.cwd().join(path).components() {
-        match component {
-            Component::ParentDir => {
-                clean.pop();
-            }
-            Component::CurDir => {}
-            other => clean.push(other),
-        }
-    }
-    // The working directory may be reached through a link; the top never is.
-    let parent = clean
-        .parent()
-        .and_then(|dir| std::fs::canonicalize(dir).ok());
-    let full = match (parent, clean.file_name()) {
-        (Some(parent), Some(name)) => parent.join(name),
-        _ => clean,
-    };
-    full.strip_prefix(&workspace.root)
-        .map(|path| BString::from(path.as_os_str().as_bytes()))
-        .map_err(|_| {
-            Error::new(
-                ErrorKind::Usage,
-                format!("{} is not in the workspace", path.display()),
-            )
-        })
 }

@@ -15,11 +15,15 @@ pub(super) fn written_down(env: &Env, workspace: &Workspace, entry: LogEntry) {
 
 /// The same where it is known already who acts.
 pub(super) fn written_down_of(env: &Env, workspace: &Workspace, actor: &Actor, entry: LogEntry) {
+    written_down_as(env, workspace, actor, entry.outcome(Outcome::Success));
+}
+
+/// The same for what says itself what came of it.
+pub(super) fn written_down_as(env: &Env, workspace: &Workspace, actor: &Actor, entry: LogEntry) {
     let entry = entry
         .actor(actor)
         .session(actor::session(env))
-        .run(env.text("HOLDPOINT_RUN"))
-        .outcome(Outcome::Success);
+        .run(env.text("HOLDPOINT_RUN"));
     if let Err(error) = journal::append(env, workspace, entry) {
         out::note(format!(
             "holdpoint: this was done but could not be written to the log: {error}"

@@ -16,7 +16,7 @@ const LETTERS: &[u8] = b"ABCDEFGHJKMNPQRTUVWXYZ2346789";
 /// What is shown may come from a file or a command: an escape in it must not
 /// move the cursor or hide a line, nor a mark of direction or of no width
 /// change what a person reads.
-fn shown(c: char) -> char {
+pub(super) fn shown(c: char) -> char {
     let is_hidden = matches!(
         c,
         '\u{ad}'

@@ -61,7 +61,7 @@ pub use id::ContentId;
 pub use point::{NotHeld, SafetyPoint};
 pub use query::{
     absent_in, compare, compare_points, content, copy_content, coverage, differences, find,
-    last_wanted, points,
+    last_wanted, points, size,
 };
 pub use retain::{Fault, Pruned, drop_point, prune, verify};
 pub use settings::Settings;

@@ -47,6 +47,9 @@ pub fn find(env: &Env, workspace: &Workspace, name: Option<&str>) -> Result<Safe
         .hint("take one: holdpoint save")
         .hint(MOVED));
     };
+    if name.is_empty() {
+        return Err(no_such("without a name"));
+    }
     let upper = name.to_ascii_uppercase();
     let matching: Vec<&String> = known
         .iter()
@@ -133,7 +136,24 @@ pub fn content(
     }
 }
 
-/// The same, a piece at a time; false where it holds no file or link there.
+/// How large what a point holds under a path of the worktree is; `None` where it holds no file or link there.
+///
+/// # Errors
+/// When the vault cannot be read or is damaged.
+pub fn size(
+    env: &Env,
+    workspace: &Workspace,
+    point: &SafetyPoint,
+    path: &BStr,
+) -> Result<Option<u64>> {
+    let vault = Vault::find(env, workspace)?;
+    let row = row(&vault, point, path)?;
+    Ok(row
+        .filter(|row| matches!(row.kind, Kind::File | Kind::Link))
+        .map(|row| row.size))
+}
+
+/// Writes out what a point holds under a path, a piece at a time; false where it holds no file or link there.
 ///
 /// # Errors
 /// As [`content`], and when `out` cannot be written.

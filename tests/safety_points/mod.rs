@@ -11,6 +11,7 @@
     reason = "a test is read once, when it fails"
 )]
 
+mod asked;
 mod destroyed;
 mod ignored;
 mod killed;

@@ -7,7 +7,7 @@ use crate::support::Sandbox;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// The same without output that no point holds.
 fn held_whole() -> Sandbox {
@@ -128,28 +128,40 @@ fn programs_that_a_configuration_names_never_run() {
     assert!(!sandbox.path("ran").exists());
 }
 
+/// A process that ends with the test, however that ends.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn somebody_who_writes_meanwhile_stops_nothing() {
     let sandbox = rich();
     let (files, git) = (Picture::of(&sandbox), git_says(&sandbox));
     let id = save(&sandbox)["id"].as_str().unwrap().to_owned();
     shell(&sandbox, "rm -rf in; git add -A; git commit -qm gone");
-    let mut writer = sandbox
+    let writer = sandbox
         .command("bash")
         .args([
             "-c",
             "while :; do mkdir -p in/deep; echo $RANDOM > in/b.txt; echo $RANDOM > in/deep/c.txt; echo $RANDOM > in/other; rm -rf in; done",
         ])
+        .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
+    let writer = Ended(writer);
     for _ in 0..5 {
-        sandbox
-            .holdpoint(["rollback", &id, "--refs", "--yes"])
-            .exits(0);
+        let ran = sandbox.holdpoint(["rollback", &id, "--refs", "--yes"]);
+        // What is taken from under its hands is told.
+        let told = ran.err.contains("could not be put back: in");
+        assert!(ran.code == 0 || (ran.code == 3 && told), "{ran:?}");
     }
-    writer.kill().unwrap();
-    writer.wait().unwrap();
+    drop(writer);
     sandbox
         .holdpoint(["rollback", &id, "--refs", "--yes", "--force"])
         .exits(0);
@@ -313,13 +325,16 @@ fn what_nobody_may_change_is_named_and_comes_back_later() {
     if !immutable(&sandbox, "+i", &["a.txt", "in"]) {
         return;
     }
-    let ran = sandbox.holdpoint(["rollback", &id, "--yes"]).exits(0);
+    let ran = sandbox.holdpoint(["rollback", &id, "--yes"]).exits(3);
     immutable(&sandbox, "-i", &["a.txt", "in"]);
-    assert!(
-        ran.err.contains("a.txt") && ran.err.contains("in/b.txt"),
-        "{}",
-        ran.err
-    );
+    for told in [
+        "could not be put back: a.txt",
+        "could not be put back: in/b.txt",
+        "immutable",
+        "holdpoint rollback",
+    ] {
+        assert!(ran.err.contains(told), "{}", ran.err);
+    }
     sandbox.holdpoint(["rollback", &id, "--yes"]).exits(0);
     before.assert_same(&Picture::of(&sandbox));
 }
@@ -341,9 +356,22 @@ fn devices_and_sockets_in_the_place_of_files_are_named() {
     fs::remove_file(sandbox.work().join("a.txt")).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(sandbox.work().join("a.txt")).unwrap();
     shell(&sandbox, "rm in/b.txt");
-    let ran = sandbox.holdpoint(["rollback", &id, "--yes"]).exits(0);
-    assert!(ran.err.contains("a.txt"), "{}", ran.err);
+    let ran = sandbox.holdpoint(["rollback", &id, "--yes"]).exits(3);
+    let told = "could not be put back: a.txt (what is there now is held by no point)";
+    assert!(ran.err.contains(told), "{}", ran.err);
     assert_eq!(sandbox.read("in/b.txt"), "worktree\n");
+    let log = sandbox.holdpoint(["log", "--json", "-n", "1"]).exits(0).out;
+    assert!(log.contains("\"partial\""), "{log}");
+    // And again, with nothing else left to do.
+    let again = sandbox
+        .holdpoint(["rollback", &id, "--yes", "--json"])
+        .exits(3);
+    let said: serde_json::Value = serde_json::from_str(&again.out).unwrap();
+    assert_eq!(
+        (&said["changed"], &said["left"][0]["failed"]),
+        (&0.into(), &true.into())
+    );
+    assert_eq!(said["left"][0]["path"], "a.txt");
 }
 
 #[test]

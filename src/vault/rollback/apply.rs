@@ -111,11 +111,8 @@ impl Run<'_> {
         }
     }
 
-    fn leave(&mut self, step: &Step, why: impl Into<String>) {
-        self.left.push(Left {
-            path: step.shown().into(),
-            why: why.into(),
-        });
+    fn fail(&mut self, step: &Step, why: impl Into<String>) {
+        self.left.push(Left::failed(step.place(), why));
     }
 
     fn step(&mut self, step: &Step, staged: Option<&Path>) -> Result<()> {
@@ -144,13 +141,14 @@ impl Run<'_> {
             Ok(dir) => dir,
             Err(Errno::NOENT) if !makes => return Ok(()),
             Err(errno) => {
-                self.leave(step, format!("its directory cannot be opened: {errno}"));
+                self.fail(step, format!("its directory cannot be opened: {errno}"));
                 return Ok(());
             }
         };
         if !self.is_as_seen(&dir, name, step)? {
             if !self.is_as_wanted(&dir, name, step)? {
-                self.leave(step, "it changed after the preview");
+                let left = Left::kept(step.place(), "it changed after the preview");
+                self.left.push(left);
             }
             return Ok(());
         }
@@ -172,14 +170,14 @@ impl Run<'_> {
             Err(Errno::NOTEMPTY | Errno::EXIST) if step.action == Deed::RemoveDir => Ok(()),
             Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::ROFS | Errno::IO)) => {
                 Err(std::io::Error::from(errno))
-                    .doing(ErrorKind::Io, || format!("cannot restore {}", step.shown()))
+                    .doing(ErrorKind::Io, || format!("cannot restore {}", step.place()))
             }
             Err(Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST) => {
-                self.leave(step, "a directory that no point holds whole is in the way");
+                self.fail(step, "a directory that no point holds whole is in the way");
                 Ok(())
             }
             Err(errno) => {
-                self.leave(step, errno.to_string());
+                self.fail(step, why(errno));
                 Ok(())
             }
         }
@@ -427,10 +425,8 @@ impl Run<'_> {
             if let Err(errno) = set
                 && errno != Errno::NOENT
             {
-                self.left.push(Left {
-                    path,
-                    why: format!("its mode cannot be set: {errno}"),
-                });
+                let why = format!("its mode cannot be set: {errno}");
+                self.left.push(Left::failed(path, why));
             }
         }
     }
@@ -498,6 +494,15 @@ impl Run<'_> {
         let mut packer = Packer::new(&self.restore.vault.store, None)?;
         let found = capture(dir.as_fd(), &name, stamp, &mut packer, u64::MAX)?;
         Ok(found.is_some_and(|found| found.kind == row.kind && found.id == row.id))
+    }
+}
+
+/// What a refusal of the system means to a person.
+fn why(errno: Errno) -> String {
+    match errno {
+        Errno::PERM => "it or its directory is immutable, or somebody else's".to_owned(),
+        Errno::BUSY | Errno::TXTBSY => format!("it is in use: {errno}"),
+        _ => errno.to_string(),
     }
 }
 

@@ -4,7 +4,7 @@ use super::Present;
 use super::apply::locked;
 use super::damage::is_damaged;
 use super::journal::Scope;
-use super::plan::{Deed, Plan, Step};
+use super::plan::{Deed, Left, Plan, Step};
 use super::scope::{Part, part};
 use super::{config, owner};
 use crate::error::{Context as _, ErrorKind, Result};
@@ -130,10 +130,10 @@ pub(super) fn add(
     };
     let displaced = is_displaced(workspace, target);
     if !displaced && !is_same_place(workspace, target) {
-        plan.leave(
-            ".git".into(),
+        plan.left.push(Left::failed(
+            ".git",
             "it is another repository than the one that the point holds",
-        );
+        ));
         return Ok(());
     }
     let present = now.git.filter(|_| !displaced).map(|git| git.tree);
@@ -202,10 +202,10 @@ pub(super) fn add(
             Part::Objects => put_back(plan, difference, &refs.common),
             Part::Operation => {
                 if is_file(&difference) {
-                    plan.leave(
-                        [b".git/", difference.path.as_slice()].concat().into(),
+                    plan.left.push(Left::kept(
+                        [b".git/", difference.path.as_slice()].concat(),
                         "it belongs to another commit than HEAD; --refs puts both back",
-                    );
+                    ));
                 }
             }
             Part::Refs => {

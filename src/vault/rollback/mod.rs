@@ -21,7 +21,7 @@ mod staging;
 mod stash;
 
 pub use journal::{PathText, Scope};
-pub use plan::{Deed, Left, Pick, Plan, Step};
+pub use plan::{Cause, Deed, Left, Pick, Plan, Step};
 pub(super) use recover::needed;
 pub use recover::recover;
 
@@ -195,7 +195,7 @@ fn make_plan(
     let paths = scope.bytes();
     let work = now.work.map(|root| root.tree);
     for difference in trees.diff(work, target.work.map(|work| work.tree))? {
-        if plan::in_paths(&difference.path, &paths)
+        if (plan::in_paths(&difference.path, &paths) || plan::leads_to(&difference, &paths))
             && !git::is_outdated(workspace, &difference, &trees)?
         {
             plan.add(Side::Work, difference);

@@ -3,6 +3,7 @@
 //! Nothing that no point holds is ever a step: ignored output stays, sockets and
 //! devices stay, and where such a thing is in the way the path is left and named.
 
+use crate::sys::out;
 use crate::vault::ContentId;
 use crate::vault::diff::Difference;
 use crate::vault::tree::{Kind, Row, Why};
@@ -80,6 +81,36 @@ pub struct Left {
     pub path: BString,
     /// Why.
     pub why: String,
+    /// Whether that is as it should be.
+    pub cause: Cause,
+}
+
+/// Whether what a rollback leaves was to be left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// It was not asked for, or somebody else wrote it since.
+    Kept,
+    /// It should have been put back, and could not be.
+    Failed,
+}
+
+impl Left {
+    /// A path that a rollback lets be.
+    pub(in crate::vault) fn kept(path: impl Into<BString>, why: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            why: why.into(),
+            cause: Cause::Kept,
+        }
+    }
+
+    /// A path that could not be put back.
+    pub(in crate::vault) fn failed(path: impl Into<BString>, why: impl Into<String>) -> Self {
+        Self {
+            cause: Cause::Failed,
+            ..Self::kept(path, why)
+        }
+    }
 }
 
 /// What a rollback would do.
@@ -103,6 +134,19 @@ pub(in crate::vault) fn in_paths(path: &[u8], paths: &[BString]) -> bool {
         || paths
             .iter()
             .any(|dir| crate::vault::query::inside(path.as_bstr(), dir.as_bstr()))
+}
+
+/// Returns true for a directory of the point above one of the paths, where now there is none.
+///
+/// What is in its place is in the way, and a directory that is made has the mode that it had.
+pub(in crate::vault) fn leads_to(difference: &Difference, paths: &[BString]) -> bool {
+    let is_dir = |row: &Option<Row>| row.as_ref().is_some_and(|row| row.kind == Kind::Dir);
+    let dir = difference.path.as_bstr();
+    is_dir(&difference.after)
+        && !is_dir(&difference.before)
+        && paths
+            .iter()
+            .any(|path| crate::vault::query::inside(path.as_bstr(), dir))
 }
 
 impl Plan {
@@ -146,7 +190,8 @@ impl Plan {
                 Kind::File | Kind::Link | Kind::Fifo => step(Deed::Remove),
                 Kind::NotHeld(Why::BulkyIgnored) | Kind::Object | Kind::SmallObject => {}
                 Kind::NotHeld(_) | Kind::Socket | Kind::Device => {
-                    self.leave(path, "it was made later, and no point holds it");
+                    let left = Left::kept(path, "it was made later, and no point holds it");
+                    self.left.push(left);
                 }
             },
             (now_kind, Some(then)) => {
@@ -154,7 +199,8 @@ impl Plan {
                     && kind != then.kind
                     && !matches!(then.kind, Kind::NotHeld(_))
                 {
-                    self.leave(path, "what is there now is held by no point");
+                    let left = Left::failed(path, "what is there now is held by no point");
+                    self.left.push(left);
                     return;
                 }
                 let replaced = now_kind.is_some_and(|kind| kind != then.kind);
@@ -165,7 +211,8 @@ impl Plan {
                             dir.push(b'/');
                             self.hands_off = Some((side, dir));
                         } else if now_kind.is_none() {
-                            self.leave(path, "the point does not hold it");
+                            self.left
+                                .push(Left::kept(path, "the point does not hold it"));
                         }
                     }
                     Kind::Dir if now_kind == Some(Kind::Dir) => step(Deed::Mode(then.mode)),
@@ -227,14 +274,6 @@ impl Plan {
         });
     }
 
-    /// Names a path that is left as it is.
-    pub(in crate::vault) fn leave(&mut self, path: BString, why: &str) {
-        self.left.push(Left {
-            path,
-            why: why.to_owned(),
-        });
-    }
-
     /// Puts the steps into the order in which they can be done.
     ///
     /// Objects first, so that no ref ever names one that is missing; then what
@@ -285,12 +324,12 @@ pub(in crate::vault) fn is_index(path: &[u8]) -> bool {
 }
 
 impl Step {
-    /// The path as a person knows it.
+    /// The path as a person knows it, from the worktree's top.
     #[must_use]
-    pub fn shown(&self) -> String {
+    pub fn place(&self) -> BString {
         match self.side {
-            Side::Work => self.path.to_string(),
-            Side::Git => format!(".git/{}", self.path),
+            Side::Work => self.path.clone(),
+            Side::Git => [b".git/", self.path.as_slice()].concat().into(),
         }
     }
 
@@ -318,7 +357,7 @@ impl Step {
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.shown();
+        let path = out::path(&self.place());
         match (&self.action, &self.now) {
             (Deed::Remove | Deed::RemoveDir, _) => write!(f, "remove    {path}"),
             (Deed::MakeDir(_), _) => write!(f, "make      {path}/"),
@@ -344,7 +383,7 @@ impl fmt::Display for Plan {
             writeln!(f, "put back  {objects} files of git's object database")?;
         }
         for left in &self.left {
-            writeln!(f, "leave     {} ({})", left.path, left.why)?;
+            writeln!(f, "leave     {} ({})", out::path(&left.path), left.why)?;
         }
         for name in &self.refs_left {
             writeln!(f, "leave     {name} (has moved; --refs puts it back)")?;

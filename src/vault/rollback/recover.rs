@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::lock::Lock;
+use crate::sys::out;
 use crate::vault::diff::Trees;
 use crate::vault::handled::{self, Edge};
 use crate::vault::layout::Vault;
@@ -101,7 +102,7 @@ fn go_on(env: &Env, workspace: &Workspace, vault: &Vault, journal: &Journal) -> 
         if ours && !kept {
             touched.push(step);
         } else {
-            left.push(step.shown());
+            left.push(out::path(&step.place()));
         }
     }
     plan.steps = touched;
@@ -120,7 +121,7 @@ fn go_on(env: &Env, workspace: &Workspace, vault: &Vault, journal: &Journal) -> 
     let more = apply::apply(&restore, &plan, &mut staging)?;
     drop(staging);
     handled::note_own(workspace, Edge::End)?;
-    left.extend(more.into_iter().map(|left| left.path.to_string()));
+    left.extend(more.iter().map(|left| out::path(&left.path)));
     journal::keep(&vault.rollback(workspace, ".history"), &journal.history)?;
     journal::close(&vault.rollback(workspace, ".journal"))?;
     let mut text = format!(

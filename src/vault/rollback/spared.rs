@@ -41,10 +41,9 @@ pub(super) fn keep_persons(plan: &mut Plan, persons: &[BString]) -> Vec<Left> {
     plan.steps.retain(|step| !is_theirs(step));
     persons
         .iter()
-        .map(|path| Left {
-            path: path.clone(),
-            why: "a person edited it since the agent's last write; --force puts it back too"
-                .to_owned(),
+        .map(|path| {
+            let why = "a person edited it since the agent's last write; --force puts it back too";
+            Left::kept(path.clone(), why)
         })
         .collect()
 }
@@ -73,10 +72,10 @@ pub(super) fn keep_changed(plan: &mut Plan, preview: &Plan) -> Vec<Left> {
                 .get(&(step.side, &step.path))
                 .is_some_and(|steps| steps.iter().any(|old| old.now == step.now));
         if !as_shown {
-            left.push(Left {
-                path: step.path.clone(),
-                why: "it changed after the preview".to_owned(),
-            });
+            left.push(Left::kept(
+                step.path.clone(),
+                "it changed after the preview",
+            ));
         }
         as_shown
     });
