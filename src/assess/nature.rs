@@ -150,6 +150,21 @@ const AGENT_SETTINGS: &[&str] = &[
     "opencode.json",
 ];
 
+/// Returns true for a file whose content must not leave the machine.
+#[must_use]
+pub(super) fn is_secret(path: &BStr) -> bool {
+    let lower = path.to_str_lossy().to_ascii_lowercase();
+    let name = lower.rsplit('/').next().unwrap_or_default();
+    let public = matches!(
+        name,
+        "codeowners" | "known_hosts" | "authorized_keys" | "sshd_config" | "config"
+    ) || [".pub", ".asc", ".gpg", ".json", ".toml", ".md"]
+        .iter()
+        .any(|ending| name.ends_with(ending))
+        && !name.starts_with("secrets");
+    !public && nature(path) == Nature::Auth
+}
+
 /// Says what sort of file a path is; the path is relative to the worktree's top.
 #[must_use]
 pub fn nature(path: &BStr) -> Nature {
@@ -194,6 +209,30 @@ pub fn nature(path: &BStr) -> Nature {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_is_secret_and_its_public_half_is_not() {
+        for path in [
+            ".env",
+            ".env.production",
+            "deploy/id_rsa",
+            ".npmrc",
+            "x/server.pem",
+            "/root/.aws/credentials",
+        ] {
+            assert!(is_secret(path.into()), "{path}");
+        }
+        for path in [
+            ".env.example",
+            "id_rsa.pub",
+            ".ssh/known_hosts",
+            "package.json",
+            "src/main.rs",
+            ".claude/settings.json",
+        ] {
+            assert!(!is_secret(path.into()), "{path}");
+        }
+    }
 
     #[test]
     fn names_tell_what_a_file_is() {

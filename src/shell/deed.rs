@@ -109,6 +109,8 @@ pub enum PathOp {
     },
     /// Everything under it that a place elsewhere lacks is deleted (`rsync --delete`).
     Mirror,
+    /// Its content leaves for another machine.
+    Send,
     /// Removed where it is an empty directory.
     RemoveEmpty,
     /// Moved to another place.

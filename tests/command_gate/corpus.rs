@@ -53,6 +53,7 @@ pub fn repository(setup: &str) -> Sandbox {
     match setup {
         "none" => return Sandbox::plain(),
         "project" => return super::project::repository(),
+        "desk" => return super::project::desk(),
         _ => {}
     }
     let sandbox = Sandbox::with_files(&[
@@ -106,7 +107,7 @@ fn every_command_of_the_corpus_gets_its_level() {
     let cases = cases();
     let mut wrong = String::new();
     let mut missed = 0;
-    for setup in ["none", "clean", "dirty", "project"] {
+    for setup in ["none", "clean", "dirty", "project", "desk"] {
         let sandbox = repository(setup);
         let these: Vec<&Case> = cases.iter().filter(|case| case.setup == setup).collect();
         let verdicts = judge(&sandbox, &these);

@@ -100,3 +100,49 @@ pub fn repository() -> Sandbox {
     }
     sandbox
 }
+
+const ON_THE_DESK: &[(&str, &str)] = &[
+    ("README.md", "read\n"),
+    ("Dockerfile", "FROM x\n"),
+    (
+        "Makefile",
+        "test:\n\tpytest\nclean:\n\trm -rf build\nnuke:\n\trm -rf src\n",
+    ),
+    ("config/prod.yml", "a: 1\n"),
+    ("docker-compose.yml", "services: {}\n"),
+    ("docs/guide.md", "guide\n"),
+    ("migrations/001.sql", "create table t(a);\n"),
+    (
+        "package.json",
+        r#"{"name":"x","scripts":{"test":"jest","build":"tsc","clean":"rm -rf dist"},"dependencies":{"react":"18"}}"#,
+    ),
+    ("requirements.txt", "flask==1\n"),
+    ("src/app.js", "console.log(1)\n"),
+    ("src/main.py", "print(1)\n"),
+    ("src/util.py", "def f(): pass\n"),
+    ("tests/test_a.py", "def test(): pass\n"),
+    (
+        ".gitignore",
+        "node_modules/\n*.log\n.env\nbuild/\ndist/\n__pycache__/\n",
+    ),
+];
+
+/// A repository with the files that commands of manuals and tutorials like to name.
+pub fn desk() -> Sandbox {
+    let sandbox = Sandbox::with_files(ON_THE_DESK);
+    sandbox.git(["branch", "merged"]);
+    sandbox.git(["tag", "v1"]);
+    with_remote(&sandbox);
+    with_local_work(&sandbox);
+    sandbox.git(["branch", "side"]);
+    sandbox.write("src/app.js", "console.log(2)\n");
+    sandbox.git(["add", "src/app.js"]);
+    sandbox.write("src/util.py", "def f(): return 2\n");
+    for path in ["app.db", "important.db", "notes.txt"] {
+        sandbox.write(path, "nowhere else\n");
+    }
+    for path in [".env", "build/o", "dist/d", "node_modules/a/index.js"] {
+        sandbox.write(path, "SECRET=ignored\n");
+    }
+    sandbox
+}

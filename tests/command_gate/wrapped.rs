@@ -80,7 +80,7 @@ fn milder(pick: impl Fn(usize, usize) -> bool) -> (usize, String) {
     let cases = cases();
     let mut text = String::new();
     let mut count = 0;
-    for setup in ["none", "project"] {
+    for setup in ["none", "project", "desk"] {
         let sandbox = repository(setup);
         let bare: Vec<&Case> = cases
             .iter()

@@ -11,7 +11,7 @@ pub(super) use content::{replaced, unpack};
 pub(super) use written::written;
 
 use crate::assess::around::Around;
-use crate::assess::nature::nature;
+use crate::assess::nature::{is_secret, nature};
 use crate::assess::place::Located;
 use crate::assess::{bytes, system};
 use crate::judge::{Effect, EffectKind, FileOp, FileState, Level, Nature, Place, SystemClass};
@@ -94,7 +94,7 @@ fn file(op: FileOp, place: Place, nature: Nature, state: FileState) -> EffectKin
 
 fn file_op(op: &PathOp) -> FileOp {
     match op {
-        PathOp::Make | PathOp::Touch => FileOp::Create,
+        PathOp::Make | PathOp::Touch | PathOp::Send => FileOp::Create,
         PathOp::Empty
         | PathOp::Replace
         | PathOp::Into { .. }
@@ -145,6 +145,16 @@ fn one(
         return;
     }
     let mut located = around.place(path);
+    if *op == PathOp::Send {
+        if is_secret(subject(&located).as_bstr()) {
+            effects.push(system(
+                bytes(&located.path),
+                SystemClass::Irreversible,
+                "a secret is sent to another machine, and cannot be called back",
+            ));
+        }
+        return;
+    }
     let relative = matches!(
         &deed.kind,
         crate::shell::DeedKind::File { path, .. } if !path.text.starts_with(b"/")
@@ -190,7 +200,7 @@ fn one(
             content(around, &located, op, named, effects);
         }
         PathOp::Lay { from } => super::laid::effects(around, deed, from, &located, effects),
-        PathOp::Into { .. } => {}
+        PathOp::Into { .. } | PathOp::Send => {}
     }
 }
 

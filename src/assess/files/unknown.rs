@@ -72,9 +72,11 @@ pub(super) fn unknown(
         | PathOp::Unpack
         | PathOp::Extract(_)
         | PathOp::Lay { .. } => Level::Transparent,
-        PathOp::Make | PathOp::Touch | PathOp::RemoveEmpty | PathOp::Permissions { .. } => {
-            Level::Autonomous
-        }
+        PathOp::Make
+        | PathOp::Touch
+        | PathOp::Send
+        | PathOp::RemoveEmpty
+        | PathOp::Permissions { .. } => Level::Autonomous,
     };
     // A file with a made-up name in a known directory of the workspace.
     let inside = under.is_some_and(|under| around.place(under).place == Place::Workspace);

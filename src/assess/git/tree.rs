@@ -295,16 +295,20 @@ impl Evidence<'_, '_> {
             return Finding::lossy(class, "which files are meant is not known");
         }
         let mut under: Vec<BString> = Vec::new();
+        let mut top = false;
         for path in paths {
             match self.locate(path).and_then(|located| located.relative) {
                 Some(relative) if !relative.as_os_str().is_empty() => {
                     under.push(bytes(&relative).into());
                 }
-                Some(_) => {}
+                Some(_) => top = true,
                 None => return Finding::lossy(class, "a path outside the worktree"),
             }
         }
-        if under.is_empty()
+        if top {
+            under.clear();
+        }
+        if paths.is_empty()
             && let Some(relative) = Around::dir(&self.git.repo.dir)
                 .and_then(|dir| self.around.place(&dir).relative)
                 .filter(|relative| !relative.as_os_str().is_empty())

@@ -113,7 +113,9 @@ fn danger(deed: &Deed, known: &Known) -> Option<Danger> {
 /// What happens to a path: guarded ones may not be touched, others not be deleted unseen.
 fn file(op: &PathOp, path: &Arg, command: &str) -> Option<Danger> {
     let text = path.shown();
-    if matches!(op, PathOp::Make | PathOp::RemoveEmpty) && path::guarded(&text).is_none() {
+    if matches!(op, PathOp::Make | PathOp::Send | PathOp::RemoveEmpty)
+        && path::guarded(&text).is_none()
+    {
         return None;
     }
     let deletes = matches!(op, PathOp::Delete { .. } | PathOp::Mirror);

@@ -276,8 +276,16 @@ fn zip(walk: &mut Walk<'_>, args: &[Arg]) {
         };
         walk.file(op, path);
     }
-    if let Some(command) = options.value(&["TT", "unzip-command"]).cloned() {
-        let _ = walk.run_child(command.text.as_slice().into(), &Stream::Unknown);
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        let command = match arg.text.as_slice() {
+            b"-TT" | b"--unzip-command" => rest.next().cloned(),
+            text if text.starts_with(b"--unzip-command=") => arg.after_equals(),
+            _ => None,
+        };
+        if let Some(command) = command {
+            let _ = walk.run_child(command.text.as_slice().into(), &Stream::Unknown);
+        }
     }
 }
 

@@ -249,6 +249,21 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
             Stream::Nothing
         }
         "docker" | "podman" | "nerdctl" | "finch" => super::tables::containers::run(walk, call),
+        "docker-compose" | "podman-compose" => {
+            let mut words = vec![Arg::known("compose")];
+            words.extend_from_slice(args);
+            let inner = Call {
+                name: "docker",
+                args: &words,
+                input: call.input,
+            };
+            let before = walk.script.deeds.len();
+            let stream = super::tables::containers::run(walk, &inner);
+            if walk.script.deeds.len() == before {
+                super::tables::run(walk, call);
+            }
+            stream
+        }
         "kubectl" | "oc" | "k" | "kubecolor" => super::tables::containers::cluster(walk, call),
         "tmux" | "screen" | "zellij" => return super::terminals::run(walk, call),
         "java" => java(walk, call),
@@ -469,6 +484,14 @@ fn script(walk: &mut Walk<'_>, args: &[Arg], input: &Stream) -> Stream {
             ..Spec::default()
         },
     );
+    if let Some(path) = options.operands.first() {
+        let op = if options.has(&["a", "append"]) {
+            PathOp::Change
+        } else {
+            PathOp::Replace
+        };
+        walk.file(op, path);
+    }
     if let Some(text) = options.value(&["c", "command"]) {
         let text = text.text.clone();
         return walk.run_child(text.as_bstr(), input);

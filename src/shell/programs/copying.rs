@@ -259,6 +259,9 @@ fn rsync(walk: &mut Walk<'_>, args: &[Arg]) {
             });
         } else {
             walk.mark(Level::Transparent, "files are copied to another machine");
+            for path in from {
+                walk.file(PathOp::Send, path);
+            }
         }
         return;
     }
@@ -319,6 +322,9 @@ fn scp(walk: &mut Walk<'_>, call: &Call<'_>) {
     };
     if remote(to) {
         walk.mark(Level::Transparent, "files are copied to another machine");
+        for path in from {
+            walk.file(PathOp::Send, path);
+        }
     } else {
         for path in from {
             let text = path.text.rsplit_str(":").next().unwrap_or_default();

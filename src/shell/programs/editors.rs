@@ -75,7 +75,19 @@ fn sed(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     // BSD's `-i ''` leaves an empty operand.
     let empties = texts.iter().any(|text| {
         let text = text.trim_ascii();
-        text == b"d" || text == b"1,$d" || text == b"1,$ d" || text == b"Q" || text == b"q0"
+        matches!(
+            text,
+            b"d" | b"1,$d"
+                | b"1,$ d"
+                | b"Q"
+                | b"q0"
+                | b"s/.*//"
+                | b"s/.*//g"
+                | b"s/^.*$//"
+                | b"/.*/d"
+                | b"/^/d"
+                | b"z"
+        )
     });
     let quiet = options.has(&["n", "quiet", "silent"]);
     let prints = texts
@@ -204,6 +216,13 @@ fn awk_program(walk: &mut Walk<'_>, program: &[u8]) {
             .unwrap_or_default()
             .contains_str("print");
         if mark == Some(b'|') {
+            let before = program
+                .get(..program.len() - rest.len() - 1)
+                .unwrap_or_default();
+            if runs_input(&text) && prints_more(before) {
+                walk.opaque(Level::Confirm, "a shell runs what awk makes of its input");
+                continue;
+            }
             let said = said.get_or_insert_with(|| printed_before(program));
             let _ = walk.run_child(text.as_bstr(), said);
         } else if printed && !text.is_empty() {
@@ -225,6 +244,45 @@ fn awk_program(walk: &mut Walk<'_>, program: &[u8]) {
             }
         }
     }
+}
+
+/// Whether a command runs what it reads.
+fn runs_input(command: &BString) -> bool {
+    let word = command.fields().next().unwrap_or_default();
+    let name = word.rsplit_str("/").next().unwrap_or_default();
+    name.to_str()
+        .is_ok_and(|name| super::shells::knows(name) || super::scripts::knows(name))
+}
+
+/// Whether the `print` before a bar says more than literals.
+fn prints_more(before: &[u8]) -> bool {
+    let statement = before
+        .rsplit(|byte| b"{};\n".contains(byte))
+        .next()
+        .unwrap_or_default()
+        .trim_ascii();
+    let told = statement
+        .strip_prefix(b"printf")
+        .or_else(|| statement.strip_prefix(b"print"));
+    let Some(mut told) = told else { return false };
+    if told.trim_ascii().is_empty() {
+        return true;
+    }
+    while let Some(at) = told.find_byte(b'"') {
+        if told
+            .iter()
+            .take(at)
+            .any(|byte| byte.is_ascii_alphanumeric() || *byte == b'$')
+        {
+            return true;
+        }
+        let Some((literal, _)) = string(told.get(at..).unwrap_or_default()) else {
+            return true;
+        };
+        told = told.get(at + literal.len() + 2..).unwrap_or_default();
+    }
+    told.iter()
+        .any(|byte| byte.is_ascii_alphanumeric() || *byte == b'$')
 }
 
 /// awk's `"command" | getline`.

@@ -39,7 +39,10 @@ pub(super) fn ssh(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
             }
         }
     }
-    let words = options.operands.get(1..).unwrap_or_default();
+    let words = match options.operands.get(1..).unwrap_or_default() {
+        [dashes, rest @ ..] if dashes.text == "--" => rest,
+        words => words,
+    };
     let mut input = Stream::Unknown;
     let text = if words.is_empty() {
         match call.input {

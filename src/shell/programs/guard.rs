@@ -7,6 +7,25 @@ use crate::shell::deed::DeedKind;
 use crate::shell::walk::{Call, Walk};
 use bstr::{BString, ByteSlice as _};
 
+/// Variables whose value other programs run as a command.
+const RUN_BY_OTHERS: &[&str] = &[
+    "BROWSER",
+    "EDITOR",
+    "FCEDIT",
+    "GIT_SSH",
+    "HGEDITOR",
+    "KUBE_EDITOR",
+    "LESSOPEN",
+    "MANPAGER",
+    "PAGER",
+    "RSYNC_RSH",
+    "SUDO_EDITOR",
+    "SVN_EDITOR",
+    "SVN_SSH",
+    "SYSTEMD_PAGER",
+    "VISUAL",
+];
+
 /// Looks at one command for tampering.
 pub(super) fn look(walk: &mut Walk<'_>, call: &Call<'_>) {
     let why = match call.name {
@@ -44,6 +63,10 @@ pub(super) fn variable(walk: &mut Walk<'_>, name: &BString, value: &Arg) {
         // git gives these to a merge's own hooks, which read in them what is being merged.
         name => name.starts_with("GITHEAD_"),
     };
+    if RUN_BY_OTHERS.contains(&name_text.as_ref()) && !value.has_unknown() {
+        let text: BString = value.text.trim_start_with(|c| c == '|' || c == '-').into();
+        let _ = walk.run_child(text.as_bstr(), &crate::shell::walk::Stream::Unknown);
+    }
     let loads = matches!(
         name_text.as_ref(),
         "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" | "BASH_ENV" | "PROMPT_COMMAND"

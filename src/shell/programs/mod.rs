@@ -12,25 +12,31 @@
 mod archives;
 mod carriers;
 mod code;
+mod consoles;
 mod copying;
 mod each;
 mod editors;
 mod elsewhere;
+mod escapes;
 mod files;
 mod find;
 pub mod git;
 mod guard;
 mod makefile;
+mod outputs;
 mod packages;
 mod patches;
 mod printing;
+mod runners;
 mod scripted;
 mod scripts;
 mod shells;
+mod sockets;
 mod sql;
 mod system;
 mod tables;
 mod terminals;
+mod unread;
 mod web;
 
 use super::arg::Arg;
@@ -85,8 +91,8 @@ fn known_program(walk: &mut Walk<'_>, call: &Call<'_>, path: &str) -> Stream {
 fn prints_settings(call: &Call<'_>) -> bool {
     let words: Vec<&str> = call.args.iter().map(Arg::word).collect();
     match call.name {
-        "ssh-agent"
-        | "gpg-agent"
+        "ssh-agent" => call.args.iter().all(Arg::is_option),
+        "gpg-agent"
         | "dircolors"
         | "lesspipe"
         | "keychain"
@@ -96,8 +102,8 @@ fn prints_settings(call: &Call<'_>) -> bool {
         | "starship"
         | "register-python-argcomplete"
         | "atuin"
-        | "mcfly"
-        | "luarocks" => true,
+        | "mcfly" => true,
+        "luarocks" => words.first() == Some(&"path"),
         "pyenv" | "rbenv" | "nodenv" | "goenv" | "jenv" | "plenv" | "pipenv" => {
             matches!(words.first(), Some(&("init" | "virtualenv-init")))
         }
@@ -122,8 +128,32 @@ fn prints_settings(call: &Call<'_>) -> bool {
     }
 }
 
+/// Directories whose scripts each start and stop one service.
+const SERVICES: &[&str] = &["/etc/init.d/", "/etc/rc.d/", "/usr/local/etc/rc.d/"];
+
 fn dispatch(walk: &mut Walk<'_>, call: &Call<'_>, path: &str) -> Stream {
-    if let Some(stream) = shells::run(walk, call)
+    if SERVICES.iter().any(|dir| path.starts_with(dir)) {
+        let mut args = vec![Arg::known(call.name)];
+        args.extend_from_slice(call.args);
+        let service = Call {
+            name: "service",
+            args: &args,
+            input: call.input,
+        };
+        if let Some(stream) = system::run(walk, &service) {
+            return stream;
+        }
+    }
+    outputs::look(walk, call);
+    sockets::look(walk, call);
+    escapes::look(walk, call);
+    unread::look(walk, call);
+    runners::look(walk, call);
+    if consoles::run(walk, call) {
+        return Stream::Unknown;
+    }
+    if let Some(stream) = escapes::carried(walk, call)
+        .or_else(|| shells::run(walk, call))
         .or_else(|| printing::run(walk, call))
         .or_else(|| carriers::run(walk, call))
         .or_else(|| files::run(walk, call))
@@ -139,6 +169,9 @@ fn dispatch(walk: &mut Walk<'_>, call: &Call<'_>, path: &str) -> Stream {
         .or_else(|| system::run(walk, call))
     {
         return stream;
+    }
+    if call.name == "hub" && tables::run(walk, call) && walk.noted_by_table() {
+        return Stream::Unknown;
     }
     if call.name == "git" || call.name == "hub" || call.name == "jgit" {
         return git::run(walk, call);
@@ -161,6 +194,7 @@ fn dispatch(walk: &mut Walk<'_>, call: &Call<'_>, path: &str) -> Stream {
     if !path.contains('/') {
         tables::by_words(walk, call);
     }
+    runners::embedded(walk, call);
     shells::run_file(walk, path, call)
 }
 

@@ -334,7 +334,16 @@ const OPTIONS: Spec = Spec {
 };
 
 fn manage(walk: &mut Walk<'_>, manager: &Manager, call: &Call<'_>) -> Stream {
-    let options = Options::read(call.args, &OPTIONS);
+    let spec = if manager.ecosystem == "npm" {
+        // There `-r` is "in every package", not "from this file".
+        Spec {
+            short: "CF",
+            ..OPTIONS
+        }
+    } else {
+        OPTIONS
+    };
+    let options = Options::read(call.args, &spec);
     let dry = options.surely(&[
         "dry-run",
         "simulate",
@@ -343,7 +352,7 @@ fn manage(walk: &mut Walk<'_>, manager: &Manager, call: &Call<'_>) -> Stream {
         "s",
         "no-act",
         "assumeno",
-    ]) && call.name != "pip"
+    ]) && !matches!(call.name, "pip" | "brew")
         || options.surely(&["dry-run", "simulate"]);
     let mut words = options.operands.as_slice();
     // `yarn global add`, `yarn workspace x add`, `uv pip install`, `go mod tidy`.
@@ -381,6 +390,11 @@ fn manage(walk: &mut Walk<'_>, manager: &Manager, call: &Call<'_>) -> Stream {
         .find(|(name, _)| word.text == *name)
         .map(|(_, verb)| *verb);
     let rest = words.get(1..).unwrap_or_default();
+    let repairs = word.text == "audit" && rest.first().is_some_and(|word| word.text == "fix");
+    if repairs && !dry {
+        package(walk, manager, PackageClass::Upgrade, &[], machine);
+        return Stream::Unknown;
+    }
     if dry {
         return Stream::Unknown;
     }
@@ -406,7 +420,7 @@ fn manage(walk: &mut Walk<'_>, manager: &Manager, call: &Call<'_>) -> Stream {
                 call.input,
             );
         }
-        Some(Install) => install(walk, manager, call, &options, rest, machine),
+        Some(Install) => install(walk, manager, &options, rest, machine),
         Some(Upgrade) => package(walk, manager, PackageClass::Upgrade, &names(rest), machine),
         Some(Remove) => {
             if manager.machine {
@@ -436,14 +450,7 @@ fn manage(walk: &mut Walk<'_>, manager: &Manager, call: &Call<'_>) -> Stream {
     Stream::Unknown
 }
 
-fn install(
-    walk: &mut Walk<'_>,
-    manager: &Manager,
-    call: &Call<'_>,
-    options: &Options,
-    rest: &[Arg],
-    machine: bool,
-) {
+fn install(walk: &mut Walk<'_>, manager: &Manager, options: &Options, rest: &[Arg], machine: bool) {
     let from_file = !options.values(&["r", "requirement"]).is_empty();
     let local = |arg: &Arg| {
         let text = arg.text.as_slice();
@@ -454,12 +461,16 @@ fn install(
             || text.starts_with(b"/")
     };
     let wanted: Vec<Arg> = rest.iter().filter(|arg| !local(arg)).cloned().collect();
-    let raises =
-        manager.ecosystem == "pip" && options.surely(&["upgrade", "U"]) && !wanted.is_empty();
+    let raises = match manager.ecosystem {
+        "pip" => options.surely(&["upgrade", "U"]) && !wanted.is_empty(),
+        "go" => options.has(&["u"]),
+        _ => false,
+    };
     if raises
-        && !wanted
-            .iter()
-            .all(|arg| matches!(arg.word(), "pip" | "setuptools" | "wheel" | "uv"))
+        && (wanted.is_empty()
+            || !wanted
+                .iter()
+                .all(|arg| matches!(arg.word(), "pip" | "setuptools" | "wheel" | "uv")))
     {
         package(
             walk,
@@ -473,7 +484,6 @@ fn install(
     } else {
         package(walk, manager, PackageClass::New, &names(&wanted), machine);
     }
-    let _ = call;
 }
 
 fn package(

@@ -298,6 +298,7 @@ fn cat(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     }
     let mut output = Stream::Nothing;
     for path in &options.operands {
+        walk.has_read(path);
         output = output.then(if path.text == "-" {
             call.input.clone()
         } else {
@@ -317,7 +318,10 @@ fn base64(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         },
     );
     let source = match options.operands.first() {
-        Some(path) => walk.read_path(path),
+        Some(path) => {
+            walk.has_read(path);
+            walk.read_path(path)
+        }
         None => call.input.clone(),
     };
     if !options.has(&["d", "D", "decode"]) {

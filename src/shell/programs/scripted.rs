@@ -165,7 +165,8 @@ pub(super) fn emacs(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     Stream::Unknown
 }
 
-fn lisp(walk: &mut Walk<'_>, text: &[u8]) {
+/// The calls of a Lisp that touch files or start processes.
+pub(super) fn lisp(walk: &mut Walk<'_>, text: &[u8]) {
     let mut rest = text;
     while let Some(at) = rest.find_byte(b'(') {
         rest = rest.get(at + 1..).unwrap_or_default();
@@ -175,11 +176,37 @@ fn lisp(walk: &mut Walk<'_>, text: &[u8]) {
         let literals = literals(near.get(..near.len().min(2048)).unwrap_or_default());
         let first = literals.first().cloned();
         match name {
-            b"delete-file" | b"delete-directory" | b"f-delete" | b"move-file-to-trash" => {
+            b"delete-file"
+            | b"delete-directory"
+            | b"f-delete"
+            | b"move-file-to-trash"
+            | b"rmdir"
+            | b"unlink"
+            | b"delete-directory/files"
+            | b"delete-directory-tree"
+            | b"uiop:delete-directory-tree"
+            | b"uiop:delete-file-if-exists"
+            | b"fs/delete"
+            | b"fs/delete-tree"
+            | b"fs/delete-if-exists"
+            | b"io/delete-file"
+            | b"clojure.java.io/delete-file"
+            | b"babashka.fs/delete-tree"
+            | b"os/rm"
+            | b"os.remove"
+            | b"os/rmdir"
+            | b"remove-directory*"
+            | b"delete-directory*"
+            | b"file-delete!"
+            | b"delete-filesystem-tree" => {
                 let path = first.map_or_else(Arg::unknown, Arg::known);
                 walk.file(PathOp::Delete { recursive: true }, &path);
             }
-            b"write-region" | b"write-file" => {
+            b"write-region"
+            | b"write-file"
+            | b"spit"
+            | b"call-with-output-file"
+            | b"with-output-to-file" => {
                 let path = literals.last().cloned();
                 if let Some(path) = path {
                     walk.file(PathOp::Replace, &Arg::known(path));
@@ -194,6 +221,11 @@ fn lisp(walk: &mut Walk<'_>, text: &[u8]) {
             }
             b"shell-command"
             | b"shell-command-to-string"
+            | b"system"
+            | b"shell"
+            | b"os/shell"
+            | b"ext:shell"
+            | b"uiop:run-program"
             | b"call-process-shell-command"
             | b"async-shell-command"
             | b"start-process-shell-command" => {
@@ -201,7 +233,20 @@ fn lisp(walk: &mut Walk<'_>, text: &[u8]) {
                     let _ = walk.run_child(command.as_bstr(), &Stream::Unknown);
                 }
             }
-            b"call-process" | b"process-lines" | b"start-process" => {
+            b"call-process"
+            | b"process-lines"
+            | b"start-process"
+            | b"system*"
+            | b"run-program"
+            | b"sb-ext:run-program"
+            | b"ext:run-program"
+            | b"sh"
+            | b"clojure.java.shell/sh"
+            | b"shell/sh"
+            | b"os/execute"
+            | b"os/spawn"
+            | b"process"
+            | b"open-process" => {
                 let words: Vec<Arg> = literals.into_iter().map(Arg::known).collect();
                 let _ = walk.run_args(&words, &Stream::Unknown);
             }

@@ -51,6 +51,11 @@ fn interpreter(name: &str) -> Option<Interpreter> {
     })
 }
 
+/// Returns true for a program that runs the program text it reads.
+pub(super) fn knows(name: &str) -> bool {
+    interpreter(name).is_some()
+}
+
 /// Runs a program of this family.
 pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
     match call.name {
@@ -175,7 +180,7 @@ fn interpret(walk: &mut Walk<'_>, of: &Interpreter, call: &Call<'_>) -> Stream {
             } else if path.text.starts_with(b"/dev/fd/") || path.text == "/dev/stdin" {
                 let stream = walk.read_path(path);
                 from_input(walk, of, &stream, call.name);
-            } else if !managed(walk, &operands) {
+            } else if !managed(walk, &operands, call.input) {
                 script_file(walk, of.language, path);
             }
         }
@@ -253,7 +258,7 @@ fn run_module(walk: &mut Walk<'_>, module: &Arg, rest: &[Arg], input: &Stream) -
 }
 
 /// Framework scripts whose subcommands destroy data.
-fn managed(walk: &mut Walk<'_>, operands: &[Arg]) -> bool {
+fn managed(walk: &mut Walk<'_>, operands: &[Arg], input: &Stream) -> bool {
     let script = operands
         .first()
         .map(|path| {
@@ -270,18 +275,19 @@ fn managed(walk: &mut Walk<'_>, operands: &[Arg]) -> bool {
         "artisan" => "artisan",
         "console" => "bin/console",
         "wp-cli.phar" => "wp",
+        "setup.py" => "setup.py",
         _ => return false,
     };
     let args = operands.get(1..).unwrap_or_default().to_vec();
-    super::tables::run(
-        walk,
-        &Call {
-            name,
-            args: &args,
-            input: &Stream::Unknown,
-        },
-    );
-    true
+    let call = Call {
+        name,
+        args: &args,
+        input,
+    };
+    if !super::consoles::run(walk, &call) {
+        super::tables::run(walk, &call);
+    }
+    name != "setup.py"
 }
 
 /// A script of the project's that an interpreter runs.

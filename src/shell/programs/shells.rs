@@ -176,8 +176,20 @@ fn run_text(walk: &mut Walk<'_>, text: &Arg, input: &Stream, what: &str) -> Stre
 
 /// `ssh-agent -s`, `direnv hook` and the like print settings for `eval`.
 fn shell(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
+    // `+x` is an option like `-x`.
+    let args: Vec<Arg> = call
+        .args
+        .iter()
+        .map(|arg| match arg.text.strip_prefix(b"+") {
+            Some(b"o" | b"O") | None => arg.clone(),
+            Some(letters) if letters.len() < 4 && letters.iter().all(u8::is_ascii_alphabetic) => {
+                Arg::known("--posix")
+            }
+            Some(_) => arg.clone(),
+        })
+        .collect();
     let options = Options::read(
-        call.args,
+        &args,
         &Spec {
             short: "oOC",
             long: &["rcfile", "init-file", "init-command", "command", "commands"],

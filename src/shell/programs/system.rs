@@ -191,7 +191,7 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
             }
         }
         "ip" | "ifconfig" | "route" | "nmcli" | "networksetup" => {
-            if has(&["del", "delete", "flush", "down", "disconnect"]) {
+            if has(&["del", "delete", "flush", "down", "disconnect", "off"]) {
                 note(walk, Harm::Configures, "network settings are removed");
             }
         }
@@ -232,11 +232,8 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         | "hostnamectl"
         | "locale-gen"
         | "update-alternatives"
-        | "update-grub"
         | "grub-install"
         | "grub-mkconfig"
-        | "update-initramfs"
-        | "dracut"
         | "efibootmgr"
         | "localectl"
         | "loginctl" => {
@@ -383,7 +380,8 @@ fn kills(walk: &mut Walk<'_>, call: &Call<'_>) {
                 && words.len() > 1
         }
         "killall5" => true,
-        "pkill" => {
+        "xkill" => words.iter().any(|word| matches!(*word, "-a" | "-all")),
+        "pkill" | "skill" => {
             words
                 .iter()
                 .any(|word| matches!(*word, "-u" | "-U" | "." | "-f.*" | "--uid"))
@@ -395,7 +393,10 @@ fn kills(walk: &mut Walk<'_>, call: &Call<'_>) {
             words
                 .iter()
                 .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('k'))
-                && words.iter().any(|word| matches!(*word, "/" | "/home"))
+                && words.iter().any(|word| {
+                    word.starts_with('/') && !word.starts_with("/dev/tty")
+                        || word.starts_with('-') && word.contains('m')
+                })
         }
         _ => false,
     };
@@ -405,6 +406,22 @@ fn kills(walk: &mut Walk<'_>, call: &Call<'_>) {
             Harm::Configures,
             "every process, or every one of a user, is killed",
         );
+    } else if matches!(call.name, "kill" | "fuser" | "xkill") {
+        let unnamed = call.name != "kill"
+            || call
+                .args
+                .iter()
+                .any(|arg| arg.has_unknown() && !arg.is_option());
+        let looks = call.name == "fuser"
+            && !words.iter().any(|word| {
+                matches!(*word, "--kill") || word.starts_with('-') && word.contains('k')
+            });
+        if unnamed && !looks {
+            walk.mark(
+                Level::Transparent,
+                "processes are killed whose names are not known here",
+            );
+        }
     } else if matches!(call.name, "pkill" | "killall" | "skill" | "taskkill") {
         let critical = words.iter().any(|word| {
             matches!(

@@ -72,13 +72,21 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
                 call.args,
                 &Spec {
                     short: "odix",
-                    long: &["out", "dir"],
+                    long: &["out", "dir", "allow-overwrite"],
                     ..Spec::default()
                 },
             );
             if let Some(path) = options.value(&["o", "out"]).cloned() {
+                let op = if options
+                    .value(&["allow-overwrite"])
+                    .is_some_and(|value| value.text == "true")
+                {
+                    PathOp::Replace
+                } else {
+                    PathOp::Make
+                };
                 walk.download_to(&path);
-                walk.file(PathOp::Make, &path);
+                walk.file(op, &path);
             }
             Stream::Unknown
         }
@@ -132,6 +140,10 @@ fn curl(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         "json",
     ]);
     let mut body = BString::default();
+    let local = urls.iter().any(|url| local(url));
+    if !local {
+        sent(walk, &options, &urls);
+    }
     for part in data {
         body.extend_from_slice(&part.text);
         body.push(b' ');
@@ -139,7 +151,18 @@ fn curl(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     let method = options
         .value(&["X", "request"])
         .map(|arg| arg.word().to_ascii_uppercase());
-    if let Some(method) = &method {
+    let overridden = options.values(&["H", "header"]).into_iter().any(|header| {
+        let flat: Vec<u8> = header
+            .text
+            .to_ascii_lowercase()
+            .into_iter()
+            .filter(|byte| *byte != b' ')
+            .collect();
+        flat.starts_with(b"x-http-method") && flat.ends_with(b":delete")
+    });
+    if overridden {
+        request(walk, "DELETE", call.args, &body);
+    } else if let Some(method) = &method {
         request(walk, method, call.args, &body);
     } else if !body.is_empty() {
         request(walk, "POST", call.args, &body);
@@ -157,7 +180,6 @@ fn curl(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
             });
         }
     }
-    let local = urls.iter().any(|url| local(url));
     let answer = if local {
         Stream::Unknown
     } else {
@@ -188,7 +210,10 @@ fn curl(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     }
     if options.surely(&["O", "remote-name", "remote-name-all", "J"]) {
         for url in urls {
-            if let Some(name) = last_part(url) {
+            if let Some(mut name) = last_part(url) {
+                if let Some(dir) = options.value(&["output-dir"]) {
+                    name.text = bstr::join("/", [&dir.text, &name.text]).into();
+                }
                 walk.download_to(&name);
                 walk.file(PathOp::Replace, &name);
             }
@@ -199,6 +224,51 @@ fn curl(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         return Stream::Unknown;
     }
     answer
+}
+
+/// Notes the files whose content a request carries.
+fn sent(walk: &mut Walk<'_>, options: &Options, urls: &[&Arg]) {
+    let mut read = false;
+    let bodies = options.values(&[
+        "d",
+        "data",
+        "data-binary",
+        "data-ascii",
+        "data-urlencode",
+        "json",
+        "H",
+        "header",
+    ]);
+    let forms = options.values(&["F", "form"]);
+    let uploads = options.values(&["T", "upload-file"]);
+    for value in bodies.iter().chain(&forms).chain(urls) {
+        walk.sends_text(&value.text);
+    }
+    for value in bodies.iter().chain(&forms) {
+        let at = match value.text.first() {
+            Some(b'@') => Some(1),
+            _ => ["=@", "=<"]
+                .iter()
+                .filter_map(|mark| value.text.find(mark))
+                .min()
+                .map(|at| at + 2),
+        };
+        match at.map(|at| value.from(at)) {
+            Some(path) if path.text == "-" => read = true,
+            Some(path) => walk.file(PathOp::Send, &path),
+            None => {}
+        }
+    }
+    for path in uploads {
+        if matches!(path.text.as_slice(), b"-" | b".") {
+            read = true;
+        } else {
+            walk.file(PathOp::Send, path);
+        }
+    }
+    if read {
+        walk.sends_what_was_read();
+    }
 }
 
 fn local(url: &Arg) -> bool {
@@ -230,6 +300,9 @@ fn request(walk: &mut Walk<'_>, method: &str, args: &[Arg], body: &BString) {
         .chars()
         .filter(|letter| !letter.is_whitespace() && *letter != '"')
         .collect();
+    if matches!(method, "PUT" | "PATCH") && !is_development(args) {
+        walk.mark(Level::Transparent, "a server is told to change something");
+    }
     let why = if method == "DELETE" && is_development(args) {
         walk.mark(
             Level::Transparent,
@@ -348,6 +421,8 @@ fn wget(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
                 "password",
                 "referer",
                 "execute",
+                "post-file",
+                "body-file",
             ],
             ..Spec::default()
         },
@@ -357,6 +432,15 @@ fn wget(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         .map(|arg| arg.word().to_ascii_uppercase())
     {
         request(walk, &method, call.args, &BString::default());
+    }
+    for path in options.values(&["post-file", "body-file"]) {
+        walk.file(PathOp::Send, path);
+    }
+    for value in options.values(&["post-data", "body-data"]) {
+        walk.sends_text(&value.text);
+    }
+    for url in &options.operands {
+        walk.sends_text(&url.text);
     }
     if let Some(path) = options.value(&["o", "output-file"]).cloned() {
         walk.file(PathOp::Replace, &path);

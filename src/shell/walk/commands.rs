@@ -214,6 +214,7 @@ impl Walk<'_> {
             match redirect.op {
                 RedirectOp::Read if ours => {
                     let path = self.expand_one(&redirect.target);
+                    self.has_read(&path);
                     let stream = self.read_path(&path);
                     unseen = stream == Stream::Unknown && !self.is_missing(&path);
                     input = Some(stream);

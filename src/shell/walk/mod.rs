@@ -24,6 +24,9 @@ const DEPTH: u16 = 24;
 /// Script files that are read because commands run them, scripts in scripts included.
 const SCRIPTS: u16 = 48;
 
+/// A line of a file shorter than this may stand in other text by chance.
+const SHORTEST_SECRET: usize = 6;
+
 /// Names under which the shell would pass a process substitution.
 const STREAMS: &[u8] = b"/dev/fd/holdpoint-";
 
@@ -59,6 +62,10 @@ pub(crate) struct Walk<'a> {
     scripts: u16,
     /// Functions and aliases being run, against endless recursion.
     running: Vec<BString>,
+    /// git's settings that this script changes.
+    settings: Vec<(String, Arg)>,
+    /// Files whose content this script has read into a stream or variable.
+    read: Vec<Arg>,
 }
 
 impl<'a> Walk<'a> {
@@ -78,6 +85,8 @@ impl<'a> Walk<'a> {
             traps: Vec::new(),
             scripts: SCRIPTS,
             running: Vec::new(),
+            settings: Vec::new(),
+            read: Vec::new(),
         }
     }
 
@@ -173,6 +182,55 @@ impl<'a> Walk<'a> {
             .rev()
             .find(|(known, _)| *known == path)
             .map(|(_, text)| text.clone())
+    }
+
+    /// Remembers that a file's content is at hand from now on.
+    pub(crate) fn has_read(&mut self, path: &Arg) {
+        if self.read.len() < 64 && !path.text.is_empty() {
+            self.read.push(path.clone());
+        }
+    }
+
+    /// Notes that what was read so far may leave for another machine.
+    pub(crate) fn sends_what_was_read(&mut self) {
+        for path in std::mem::take(&mut self.read) {
+            self.file(PathOp::Send, &path);
+        }
+    }
+
+    /// Notes the files that were read and whose lines stand in text that leaves the machine.
+    pub(crate) fn sends_text(&mut self, text: &[u8]) {
+        let quoting: Vec<Arg> = self
+            .read
+            .iter()
+            .filter(|path| match self.read_path(path) {
+                Stream::Text(held) => held
+                    .lines()
+                    .map(<[u8]>::trim_ascii)
+                    .any(|line| line.len() >= SHORTEST_SECRET && text.contains_str(line)),
+                _ => text.contains(&super::arg::UNKNOWN),
+            })
+            .cloned()
+            .collect();
+        for path in quoting {
+            self.file(PathOp::Send, &path);
+        }
+    }
+
+    /// Remembers a git setting that this script changes.
+    pub(crate) fn set_git_setting(&mut self, key: &str, value: Arg) {
+        if self.settings.len() < 64 {
+            self.settings.push((key.to_owned(), value));
+        }
+    }
+
+    /// A git setting as this script left it.
+    pub(crate) fn git_setting(&self, key: &str) -> Option<&Arg> {
+        self.settings
+            .iter()
+            .rev()
+            .find(|(known, _)| known == key)
+            .map(|(_, value)| value)
     }
 
     /// Remembers whether a table's row matched.

@@ -174,6 +174,11 @@ impl Git<'_, '_> {
             .map(|word| word.text.to_str_lossy().to_lowercase())
             .unwrap_or_default();
         let section_hook = removes && (key == "core" || key == "hook" || key.starts_with("hook."));
+        if key == "clean.requireforce" && !removes {
+            // What follows in the same script cleans without -f.
+            let value = words.get(1).cloned().unwrap_or_else(|| Arg::known("true"));
+            self.walk.set_git_setting(&key, value);
+        }
         if disarms(&key) || section_hook {
             self.bypass(format!("the setting {key} decides which hooks run"));
         } else if machine {
@@ -208,6 +213,13 @@ impl Git<'_, '_> {
             }
             self.walk
                 .mark(Level::Transparent, format!("git's setting {key} changes"));
+        } else if section_of(removes, &verb, &options)
+            || removes && (key.starts_with("remote.") || key.starts_with("branch."))
+        {
+            self.walk.mark(
+                Level::Confirm,
+                format!("git forgets {key}, and no commit holds it"),
+            );
         } else if verb == "edit" || options.has(&["e", "edit"]) {
             self.walk
                 .mark(Level::Confirm, "git's settings are edited by hand");
@@ -216,4 +228,11 @@ impl Git<'_, '_> {
                 .mark(Level::Transparent, format!("git's setting {key} changes"));
         }
     }
+}
+
+/// Whether a whole section of the settings goes or gets another name.
+fn section_of(removes: bool, verb: &str, options: &Options) -> bool {
+    matches!(verb, "remove-section" | "rename-section")
+        || removes && options.has(&["remove-section"])
+        || options.has(&["rename-section"])
 }

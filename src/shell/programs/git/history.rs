@@ -234,7 +234,12 @@ impl Git<'_, '_> {
         );
         self.note(Act::Read);
         if let Some(command) = options.value(&["x", "extcmd"]) {
-            let text = command.text.clone();
+            // git adds two names; against the worktree, the second is the file itself.
+            let mut text = command.text.clone();
+            let cached = options.has(&["cached", "staged"]);
+            if !cached && options.operands.len() < 2 {
+                text.extend_from_slice(b" /tmp/left ./*");
+            }
             let _ = self.walk.run_child(text.as_bstr(), &Stream::Unknown);
         }
     }

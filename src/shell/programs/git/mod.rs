@@ -6,6 +6,7 @@ mod act;
 mod branch;
 mod builtins;
 mod config;
+mod contrib;
 mod history;
 mod index;
 mod maintenance;
@@ -179,7 +180,8 @@ impl Git<'_, '_> {
     }
 
     fn command(&mut self, command: &Arg, args: &[Arg], input: &Stream) -> Stream {
-        if crate::shell::options::asks_help(args) {
+        let usage = matches!(args, [only] if only.text == "-h");
+        if usage || crate::shell::options::asks_help(args) {
             return Stream::Unknown;
         }
         let Some(name) = command.literal().and_then(|name| name.to_str().ok()) else {
@@ -192,6 +194,15 @@ impl Git<'_, '_> {
         let name = name.to_owned();
         if let Some(stream) = self.configured_alias(&name, args, input) {
             return stream;
+        }
+        if let Some(transport) = args.iter().find_map(|arg| arg.text.strip_prefix(b"ext::")) {
+            // `%` and a letter stand for what git fills in; `% ` is a blank.
+            let text = BString::from(transport.replace("% ", "\\ "));
+            let _ = self.walk.run_child(text.as_bstr(), &Stream::Unknown);
+            self.walk.opaque(
+                crate::judge::Level::Confirm,
+                "a transport that runs a command of its own",
+            );
         }
         let before = self.walk.script.deeds.len();
         let stream = self.subcommand(&name, args, input);
@@ -319,6 +330,8 @@ impl Git<'_, '_> {
             "stash" => self.stash(args),
             "submodule" => self.submodule(args, input),
             "switch" => self.switch(args),
+            "annex" => self.annex(args),
+            "subtree" => self.subtree(args),
             "symbolic-ref" => self.symbolic_ref(args),
             "tag" => self.tag(args),
             "update-index" => self.update_index(args),
@@ -332,9 +345,7 @@ impl Git<'_, '_> {
                 self.tells(GitClass::Stage, "a server is started");
             }
             name if is_builtin(name) => self.note(Act::Read),
-            _ => {
-                self.tells(GitClass::Stage, format!("git {name} is not known"));
-            }
+            _ => self.foreign_command(name, args),
         }
         Stream::Unknown
     }

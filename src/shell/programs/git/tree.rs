@@ -330,11 +330,14 @@ impl Git<'_, '_> {
         };
         match self.settings.iter().rev().find(|(name, _)| name == key) {
             Some((_, value)) => off(&value.text) || value.has_unknown(),
-            None => self
-                .walk
-                .lookup
-                .git_setting(&self.place.dir, key)
-                .is_some_and(|value| off(&value)),
+            None => match self.walk.git_setting(key) {
+                Some(value) => off(&value.text) || value.has_unknown(),
+                None => self
+                    .walk
+                    .lookup
+                    .git_setting(&self.place.dir, key)
+                    .is_some_and(|value| off(&value)),
+            },
         }
     }
 
@@ -392,7 +395,8 @@ impl Git<'_, '_> {
                     self.note(Act::MoveRef { name, target });
                 }
                 if let Some(path) = options.operands.first() {
-                    self.file(PathOp::Make, path);
+                    // A directory that nobody has yet; what is there already makes git refuse.
+                    self.file(PathOp::Touch, path);
                 }
                 if options.has(&["f", "force"]) {
                     self.tells(

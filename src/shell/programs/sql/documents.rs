@@ -45,35 +45,45 @@ pub(super) fn mongo(walk: &mut Walk<'_>, call: &Call<'_>) {
         }
     }
     for text in texts {
-        let flat: String = text
-            .to_str_lossy()
-            .chars()
-            .filter(|letter| !letter.is_whitespace())
-            .collect();
-        let drops = [
-            ".drop(",
-            "dropDatabase(",
-            ".dropIndex",
-            ".dropUser",
-            "dropAllUsers",
-            ".remove({})",
-            ".deleteMany({})",
-            ".deleteMany()",
-            ".remove()",
-            "shutdownServer",
-            "dropAllRoles",
-            "fsyncLock",
-            "replSetReconfig",
-            ".renameCollection",
-            "dropDatabase:1",
-            "drop:",
-            "convertToCapped",
-        ];
-        let wide = flat.contains(".updateMany({},")
-            || flat.contains(".update({},") && flat.contains("multi");
-        if drops.iter().any(|drop| flat.contains(drop)) || wide {
-            destroys(walk, "a collection or database is dropped or emptied");
-        }
+        dropped(walk, &text);
+    }
+}
+
+/// Notes what calls of a document store's own language drop.
+pub(super) fn dropped(walk: &mut Walk<'_>, text: &[u8]) {
+    let flat: String = text
+        .to_str_lossy()
+        .chars()
+        .filter(|letter| !letter.is_whitespace())
+        .collect();
+    let drops = [
+        ".drop(",
+        "dropDatabase(",
+        ".dropIndex",
+        ".dropUser",
+        "dropAllUsers",
+        ".remove({})",
+        ".deleteMany({})",
+        ".deleteMany()",
+        ".remove()",
+        "shutdownServer",
+        "dropAllRoles",
+        "fsyncLock",
+        "replSetReconfig",
+        "rs.remove(",
+        "sh.removeShard",
+        "._drop(",
+        "._dropDatabase(",
+        ".truncate()",
+        ".renameCollection",
+        "dropDatabase:1",
+        "drop:",
+        "convertToCapped",
+    ];
+    let wide =
+        flat.contains(".updateMany({},") || flat.contains(".update({},") && flat.contains("multi");
+    if drops.iter().any(|drop| flat.contains(drop)) || wide {
+        destroys(walk, "a collection or database is dropped or emptied");
     }
 }
 
@@ -139,7 +149,14 @@ pub(super) fn redis(walk: &mut Walk<'_>, call: &Call<'_>) {
             ] => Some("parts of keys are deleted"),
             ["replicaof" | "slaveof", ..] => Some("the data is replaced by another server's"),
             ["acl", "deluser" | "setuser", ..] => Some("users change"),
-            ["eval", script, ..] if script.contains("del") || script.contains("flush") => {
+            ["eval" | "fcall", script @ ..]
+                if script.iter().any(|word| {
+                    word.contains("'del'")
+                        || word.contains("\"del\"")
+                        || word.contains("unlink")
+                        || word.contains("flush")
+                }) =>
+            {
                 Some("keys are deleted")
             }
             _ => None,

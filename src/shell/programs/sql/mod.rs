@@ -53,9 +53,22 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
             from_input(walk, call.input);
             super::tables::run(walk, call);
         }
+        "surreal" => {
+            from_input(walk, call.input);
+            super::tables::run(walk, call);
+        }
+        "hbase" => {
+            if let Stream::Text(text) = call.input {
+                hbase(walk, &text.clone());
+            }
+        }
+        "arangosh" => {
+            let code = call.args.iter().map(|arg| arg.text.as_slice());
+            documents::dropped(walk, &bstr::join(" ", code));
+        }
         "snowsql" | "snow" | "trino" | "presto" | "hive" | "beeline" | "impala-shell"
         | "spark-sql" | "athena" | "cqlsh" | "dbt" | "sqlplus" | "db2" | "vsql" | "ksql"
-        | "influx" | "tarantool" | "surreal" | "turso" | "dolt" => {
+        | "influx" | "tarantool" | "turso" | "dolt" => {
             client(
                 walk,
                 call,
@@ -134,6 +147,9 @@ fn client(
                     break;
                 }
             }
+        } else if call.name == "sqlplus" && bytes.starts_with(b"@") {
+            given = true;
+            follow(walk, &arg.from(1));
         } else if bytes.contains(&b' ') {
             // Some clients take the statement as an operand.
             spoken(walk, bytes);
@@ -141,6 +157,25 @@ fn client(
     }
     if !given {
         from_input(walk, call.input);
+    }
+}
+
+/// HBase's shell: `drop 't'`, `truncate 't'`, `deleteall 't', 'row'`.
+fn hbase(walk: &mut Walk<'_>, text: &[u8]) {
+    let drops = text.lines().any(|line| {
+        let word = line.trim_ascii().split_str(" ").next().unwrap_or_default();
+        matches!(
+            word,
+            b"drop"
+                | b"drop_all"
+                | b"drop_namespace"
+                | b"truncate"
+                | b"truncate_preserve"
+                | b"deleteall"
+        )
+    });
+    if drops {
+        destroys(walk, "a table is dropped or emptied");
     }
 }
 
@@ -253,7 +288,16 @@ fn sqlite(walk: &mut Walk<'_>, call: &Call<'_>) {
     let options = Options::read(
         call.args,
         &Spec {
-            long: &["cmd", "init", "separator", "newline", "nullvalue", "c"],
+            long: &[
+                "cmd",
+                "init",
+                "separator",
+                "newline",
+                "nullvalue",
+                "c",
+                "s",
+                "f",
+            ],
             single_dash: true,
             ..Spec::default()
         },
@@ -269,9 +313,14 @@ fn sqlite(walk: &mut Walk<'_>, call: &Call<'_>) {
         .operands
         .iter()
         .skip(1)
-        .chain(options.values(&["cmd"]))
+        .chain(options.values(&["cmd", "c", "s"]))
         .map(|text| text.text.clone())
         .collect();
+    for path in options.values(&["f", "init"]) {
+        if !scratch {
+            follow(walk, path);
+        }
+    }
     for text in &given {
         if scratch {
             text.lines().for_each(|line| told(walk, line.trim_ascii()));

@@ -118,6 +118,12 @@ fn destructive(words: &[String]) -> Option<&'static str> {
                 None
             }
         }
+        [
+            "remove",
+            "table" | "namespace" | "database" | "ns" | "db" | "user" | "access" | "index",
+            ..,
+        ] => Some("a part of the database is removed"),
+        ["alter", "table", _, "delete", ..] => Some("rows of a table are deleted"),
         ["update", rest @ ..] if rest.contains(&"set") => {
             let after = rest.iter().position(|word| *word == "set").unwrap_or(0);
             if trivially(rest.get(after..).unwrap_or_default()) {

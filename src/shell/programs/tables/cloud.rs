@@ -55,7 +55,23 @@ pub(super) const ROWS: &[Row] = &[
         "ecs update-service",
         "a service is scaled to nothing",
     )
-    .with("--desired-count=0"),
+    .with("--desired-count=0 0"),
+    asks(
+        "aws",
+        "ec2 modify-instance-attribute",
+        "a safeguard against termination is removed",
+    )
+    .with("--no-disable-api-termination"),
+    asks(
+        "aws",
+        "dynamodb batch-write-item",
+        "many items are written or deleted",
+    ),
+    sets(
+        "aws",
+        "ssm send-command|start-automation-execution",
+        "commands run on machines, where no safety point reaches",
+    ),
     asks(
         "aws",
         "iam put-*|attach-*|update-*|create-access-key",
@@ -159,7 +175,19 @@ pub(super) const ROWS: &[Row] = &[
         "rsync",
         "objects that are not in the source are deleted",
     )
-    .with("-d"),
+    .with("-d")
+    .unless("-n"),
+    asks(
+        "gcloud",
+        "pubsub subscriptions seek",
+        "messages are dropped or sent again",
+    ),
+    asks("gcloud", "auth revoke", "who is logged in changes"),
+    tells(
+        "gcloud",
+        "config unset|set",
+        "a setting of the client changes",
+    ),
     asks("gsutil", "mv", "objects are moved"),
     asks(
         "gsutil",
@@ -277,6 +305,11 @@ pub(super) const ROWS: &[Row] = &[
         "exo|civo|upctl|katapult|packet|metal",
         "** delete|remove|rm|destroy|terminate",
         "cloud resources are deleted",
+    ),
+    kills(
+        "ossutil|ossutil64|obsutil|coscmd|coscli|bcecmd|qshell|tosutil",
+        "rm|rb|rmdir|delete|del|batchdelete|abort|mv|move",
+        "objects or buckets are deleted",
     ),
     kills(
         "aliyun|tccli|yc|ovhcloud",
@@ -412,7 +445,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     kills(
         "convex",
-        "import|data|env clear|remove|--replace",
+        "data|env clear|remove|unset",
         "hosted data is replaced",
     ),
     kills("appwrite", "** delete*", "hosted data is deleted"),

@@ -75,7 +75,31 @@ pub(super) const ROWS: &[Row] = &[
         "images are deleted; they can be pulled or built again",
     ),
     asks(D, "network rm|remove", "networks are deleted"),
-    tells(D, "kill", "containers are killed"),
+    tells(D, "kill|stop|restart|pause", "containers are stopped"),
+    tells(
+        D,
+        "compose kill|stop|restart|pause|down",
+        "containers are stopped",
+    ),
+    asks(
+        D,
+        "service scale|rollback",
+        "a service is stopped or rolled back",
+    )
+    .with("*=0 rollback"),
+    asks(
+        D,
+        "stack deploy",
+        "services that the file does not name are removed",
+    )
+    .with("--prune"),
+    kills(D, "trust revoke", "signatures of an image are deleted"),
+    asks(
+        D,
+        "kube|play down",
+        "pods are taken down with what is written in them",
+    ),
+    asks("crictl", "stop|stopp", "containers or pods are stopped"),
     kills(
         "docker-compose|podman-compose",
         "down",
@@ -168,6 +192,17 @@ pub(super) const ROWS: &[Row] = &[
     ),
     asks(
         "argocd",
+        "app rollback",
+        "an application goes back to an earlier version",
+    ),
+    asks("flux", "suspend", "a deployment is no longer kept up"),
+    kills(
+        "etcdctl|etcdutl",
+        "snapshot|member restore|remove",
+        "the cluster's own data is replaced, or a member taken out",
+    ),
+    asks(
+        "argocd",
         "app rollback|sync",
         "an application is changed by force or pruned",
     )
@@ -239,9 +274,24 @@ pub(in crate::shell::programs) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> S
         .first()
         .is_some_and(|word| word.text == "container" || word.text == "compose")
     {
-        let inner = words.get(1).map(Arg::word);
+        let own = Options::read(
+            words.get(1..).unwrap_or_default(),
+            &Spec {
+                short: "fp",
+                long: &[
+                    "file",
+                    "project-name",
+                    "profile",
+                    "env-file",
+                    "project-directory",
+                ],
+                stops: true,
+                ..Spec::default()
+            },
+        );
+        let inner = own.operands.first().map(Arg::word);
         if matches!(inner, Some("run" | "exec" | "create")) {
-            words.remove(0);
+            words = own.operands;
         }
     }
     match words.first().map(Arg::word) {
@@ -580,6 +630,15 @@ pub(in crate::shell::programs) fn cluster(walk: &mut Walk<'_>, call: &Call<'_>) 
                 walk.mark(Level::Transparent, "cluster objects change");
                 None
             }
+        }
+        ["auth", "reconcile", ..] => {
+            walk.mark(Level::Confirm, "who may do what in the cluster changes");
+            None
+        }
+        ["rollback", ..] => Some("a deployment goes back to an earlier revision"),
+        ["cp", _, to, ..] if to.contains(':') => {
+            walk.mark(Level::Transparent, "a file in a pod is replaced");
+            None
         }
         ["adm", "drain" | "prune" | "reset", ..] | ["certificate", "deny", ..] => {
             Some("a part of the cluster is taken down")

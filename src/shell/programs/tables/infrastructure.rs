@@ -6,6 +6,12 @@ const TF: &str = "terraform|tofu|opentofu|terragrunt|tf|terraform-*";
 
 /// The rows.
 pub(super) const ROWS: &[Row] = &[
+    asks(
+        TF,
+        "init",
+        "what terraform knows of infrastructure moves to another place",
+    )
+    .with("-migrate-state -force-copy --migrate-state"),
     kills(TF, "destroy", "infrastructure is destroyed"),
     kills(TF, "apply", "infrastructure is destroyed").with("-destroy --destroy"),
     kills(
@@ -90,7 +96,7 @@ pub(super) const ROWS: &[Row] = &[
     kills("ansible", "", "hosts' files or state are removed")
         .with("*state=absent* *rm?-rf* *rm?-r*"),
     asks("ansible", "", "hosts are changed").with("shell command raw script reboot"),
-    tells(
+    asks(
         "ansible-playbook|ansible-pull",
         "*",
         "hosts are changed as a playbook says",

@@ -7,6 +7,9 @@
 mod cloud;
 pub(super) mod containers;
 mod infrastructure;
+mod machine;
+mod migrations;
+mod releases;
 mod services;
 mod stores;
 mod tools;
@@ -115,6 +118,9 @@ const FAMILIES: &[(bool, &[Row])] = &[
     (true, infrastructure::ROWS),
     (true, services::ROWS),
     (true, stores::ROWS),
+    (true, machine::ROWS),
+    (true, migrations::ROWS),
+    (true, releases::ROWS),
     (false, tools::ROWS),
 ];
 
@@ -208,11 +214,12 @@ fn matches(row: &Row, args: &[Arg]) -> bool {
 
 /// Returns true where the words of a row stand in a command line.
 fn words_fit(row: &Row, args: &[Arg]) -> bool {
-    let wanted: Vec<&str> = row
-        .words
-        .split(' ')
-        .filter(|word| !word.is_empty())
-        .collect();
+    stand(row.words, args)
+}
+
+/// Returns true where words, each with alternatives, stand in order among arguments.
+pub(super) fn stand(words: &str, args: &[Arg]) -> bool {
+    let wanted: Vec<&str> = words.split(' ').filter(|word| !word.is_empty()).collect();
     let near = args.get(..args.len().min(24)).unwrap_or_default();
     fits(&wanted, near, false, false, 6)
 }
@@ -251,13 +258,16 @@ fn with(options: &str, args: &[Arg]) -> bool {
 }
 
 fn unless(options: &str, args: &[Arg]) -> bool {
-    let dry = args.iter().any(|arg| {
-        let name = arg.text.split_str("=").next().unwrap_or_default();
-        let lower = name.to_ascii_lowercase();
-        DRY.iter().any(|one| lower == one.as_bytes())
-            && !arg.text.ends_with(b"=none")
-            && !arg.text.ends_with(b"=false")
-    });
+    // `aws s3 rm help` prints a page.
+    let asks = args.len() > 1 && args.last().is_some_and(|arg| arg.text == "help");
+    let dry = asks
+        || args.iter().any(|arg| {
+            let name = arg.text.split_str("=").next().unwrap_or_default();
+            let lower = name.to_ascii_lowercase();
+            DRY.iter().any(|one| lower == one.as_bytes())
+                && !arg.text.ends_with(b"=none")
+                && !arg.text.ends_with(b"=false")
+        });
     dry || (!options.is_empty()
         && args
             .iter()

@@ -151,11 +151,11 @@ pub(super) const ROWS: &[Row] = &[
         "repositories or cached models are deleted",
     ),
     kills(
-        "wandb|mlflow|dvc|clearml",
+        "wandb|mlflow|clearml",
         "** delete|gc|destroy|remove|rm|prune",
         "experiments or data are deleted",
     ),
-    kills("dvc", "gc|destroy|remove", "data versions are deleted"),
+    kills("dvc", "gc|destroy|remove", "data versions are deleted").unless("--dry"),
     kills("ollama", "rm", "a model is deleted"),
     asks(
         "slack|discord|teams",

@@ -96,11 +96,6 @@ pub(super) const ROWS: &[Row] = &[
     ),
     kills("prisma", "db push", "data is dropped to fit the schema")
         .with("--accept-data-loss --force-reset"),
-    asks(
-        "prisma",
-        "db execute|migrate deploy",
-        "the database changes",
-    ),
     kills(
         "sequelize|sequelize-cli",
         "db:drop|db:migrate:undo*|db:seed:undo*",
@@ -133,7 +128,7 @@ pub(super) const ROWS: &[Row] = &[
         "drop-all|dropAll|rollback|rollback-*|rollbackCount|clear-checksums|rollback-count",
         "every object of a schema is dropped, or changes rolled back",
     ),
-    kills("alembic", "downgrade|stamp", "migrations are rolled back"),
+    kills("alembic", "downgrade|stamp", "migrations are rolled back").unless("--sql"),
     kills(
         "goose",
         "down|reset|down-to|redo",
@@ -173,7 +168,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     kills(
         "manage.py|django-admin",
-        "flush|sqlflush|reset_db|dropdb|reset_schema|clear_cache|delete_*|remove_*",
+        "flush|reset_db|dropdb|reset_schema|clear_cache|delete_*|remove_*",
         "the database is emptied",
     ),
     kills(
@@ -217,7 +212,7 @@ pub(super) const ROWS: &[Row] = &[
         "sql-drop|sql:drop|site-install|si|entity:delete|pm-uninstall|pm:uninstall|sql-sync|sql:sync",
         "the site's database is dropped or replaced",
     ),
-    kills("flask", "db downgrade", "migrations are rolled back"),
+    kills("flask", "db downgrade", "migrations are rolled back").unless("--sql"),
     kills(
         "mix",
         "ecto.drop|ecto.reset|ecto.rollback",
@@ -543,9 +538,10 @@ pub(super) const ROWS: &[Row] = &[
         "a volume is deleted or stopped",
     ),
     kills(
-        "e2fsck|fsck|fsck.*|xfs_repair|ntfsfix|debugfs|tune2fs|resize2fs|btrfsck",
+        "e2fsck|fsck|fsck.*|xfs_repair|ntfsfix|tune2fs|resize2fs|btrfsck",
         "*",
         "a file system is changed",
     )
-    .unless("-n -N"),
+    .unless("-n -N -l"),
+    kills("debugfs", "", "a file system is changed by hand").with("-w"),
 ];

@@ -25,10 +25,35 @@ const VERBS: &[&str] = &[
     "factory-reset",
     "flushall",
     "flushdb",
+    "undeploy",
+    "unpublish",
 ];
 
 /// Words that destroy only after a noun: first in line they are often something else.
-const AFTER_NOUN: &[&str] = &["rm", "del", "rmr", "rmi", "reset", "flush", "empty"];
+const AFTER_NOUN: &[&str] = &[
+    "rm",
+    "del",
+    "rmr",
+    "rmi",
+    "reset",
+    "flush",
+    "empty",
+    "remove",
+    "uninstall",
+    "revoke",
+    "forget",
+    "revert",
+    "rollback",
+    "prune",
+    "shutdown",
+];
+
+/// Words that only look, and make of what follows a thing to look at.
+const LOOKS: &[&str] = &[
+    "search", "help", "inspect", "describe", "get", "list", "ls", "logs", "log", "show", "view",
+    "find", "query", "explain", "man", "doc", "docs", "info", "status", "test", "lint", "generate",
+    "new", "create", "add",
+];
 
 /// How many words may be subcommands.
 const REACH: usize = 3;
@@ -124,7 +149,7 @@ pub(super) fn look(walk: &mut Walk<'_>, call: &Call<'_>) {
         .collect();
     for (at, word) in words.iter().enumerate() {
         // What a cache holds is fetched again.
-        if word.contains("cache") {
+        if word.contains("cache") || LOOKS.contains(word) {
             return;
         }
         if destroys(word) || at > 0 && AFTER_NOUN.contains(word) {
