@@ -29,7 +29,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 const WRITERS: usize = 8;
-const APPENDS: usize = 250;
+const APPENDS: usize = 1000;
 
 fn main() {
     if let Ok(kind) = std::env::var("BENCH_WRITER") {

@@ -208,16 +208,19 @@ fn starts_word(bytes: &[u8], at: usize) -> bool {
 
 fn prefixed(text: &str, found: &mut Vec<Range<usize>>) {
     let bytes = text.as_bytes();
-    for (prefix, least) in PREFIXES {
-        // Most texts of a log are too short to hold one.
-        if bytes.len() < prefix.len() + least {
+    for (start, first) in bytes.iter().enumerate() {
+        if !first.is_ascii_alphabetic() || !starts_word(bytes, start) {
             continue;
         }
-        for (start, _) in text.match_indices(prefix) {
+        let rest = &bytes[start..];
+        for (prefix, least) in PREFIXES {
+            if !rest.starts_with(prefix.as_bytes()) {
+                continue;
+            }
             let body = start + prefix.len();
             let end = token_end(bytes, body);
             let mixed = *least < 20 || bytes[body..end].iter().any(u8::is_ascii_digit);
-            if starts_word(bytes, start) && end - body >= *least && mixed {
+            if end - body >= *least && mixed {
                 found.push(start..end);
             }
         }
@@ -262,6 +265,10 @@ fn urls(text: &str, found: &mut Vec<Range<usize>>) {
 
 /// `Authorization: …`, `Cookie: …`, and a bare `Bearer …`.
 fn headers(text: &str, found: &mut Vec<Range<usize>>) {
+    // What is looked for is followed by one of these.
+    if !text.bytes().any(|byte| matches!(byte, b':' | b'=' | b' ')) {
+        return;
+    }
     let lower = text.to_ascii_lowercase();
     for name in [
         "authorization:",

@@ -1,33 +1,48 @@
-//! What is known to be on the disk already, so that one process's sync serves all that wrote before it.
+//! One process's sync serves all that wrote before it began.
 //!
 //! A note beside the mirror says of which file how much is on the disk. It is
-//! written after a sync, so that it never says too much. Nobody waits for another
-//! process: the kernel brings together the syncs that run at one time, and does it
-//! sooner than processes that wake each other.
+//! written after a sync, so that it never says too much. Whoever has the note's
+//! lock syncs. The others look again for a moment, which is as long as a sync
+//! takes on a good disk, and then sync for themselves: the kernel brings syncs
+//! that run at one time together, sooner than processes wake each other.
 
 use fs2::FileExt;
 use std::fs::{File, OpenOptions};
 use std::io::Result;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Bytes of a note: the inode, how much of it is on the disk, and a check of both.
 const NOTE: usize = 24;
+
+/// How long a sync that another process has begun is waited for.
+const MOMENT: Duration = Duration::from_micros(100);
 
 /// Returns when all that is in the mirror now is on the disk.
 pub(super) fn wait(mirror: &File, path: &Path) -> Result<()> {
     let meta = mirror.metadata()?;
     let (inode, end) = (meta.ino(), meta.len());
     let note = open(path)?;
-    // Shared: only whoever makes the file shorter has to wait until what was seen of it is noted.
-    FileExt::lock_shared(&note)?;
-    let mut known = [0; NOTE];
-    if note.read_exact_at(&mut known, 0).is_ok() && upto(&known, inode) >= Some(end) {
-        return Ok(());
+    let is_known = || {
+        let mut known = [0; NOTE];
+        note.read_exact_at(&mut known, 0).is_ok() && upto(&known, inode) >= Some(end)
+    };
+    let start = Instant::now();
+    while !is_known() {
+        match FileExt::try_lock_exclusive(&note) {
+            Ok(()) if is_known() => return Ok(()),
+            Ok(()) => {
+                // The lock is kept until all is noted: nobody makes the file shorter meanwhile.
+                let end = mirror.metadata()?.len();
+                mirror.sync_data()?;
+                return note.write_all_at(&noted(inode, end), 0);
+            }
+            Err(_) if start.elapsed() < MOMENT => std::thread::yield_now(),
+            Err(_) => return mirror.sync_data(),
+        }
     }
-    let end = mirror.metadata()?.len();
-    mirror.sync_data()?;
-    note.write_all_at(&noted(inode, end), 0)
+    Ok(())
 }
 
 /// Makes the file shorter and forgets what was synced of it.
