@@ -269,10 +269,20 @@ fn missing(id: &ContentId) -> Error {
     .hint("see which points are whole: holdpoint points verify")
 }
 
+/// Bytes from which a content is worth another thread's while.
+const LONG: usize = 32 << 10;
+
+/// Somebody else who may compress a content and add it to the same pack.
+pub(super) trait Aside: Sync {
+    /// Takes the content where somebody has time for it, and sees to it that it is added.
+    fn offer(&self, id: ContentId, bytes: &[u8]) -> bool;
+}
+
 /// One thread's way of putting contents into a pack.
 pub(super) struct Packer<'a> {
     store: &'a Store,
     pack: Option<&'a PackWriter>,
+    aside: Option<&'a dyn Aside>,
     zstd: zstd::bulk::Compressor<'static>,
     small: Vec<u8>,
     window: Vec<u8>,
@@ -286,12 +296,19 @@ impl<'a> Packer<'a> {
         Ok(Self {
             store,
             pack,
+            aside: None,
             zstd: zstd::bulk::Compressor::new(1)
                 .doing(ErrorKind::Internal, || "cannot start zstd".to_owned())?,
             small: Vec::new(),
             window: Vec::new(),
             scratch: Vec::new(),
         })
+    }
+
+    /// Lets others who have nothing to do compress what is long.
+    pub(super) fn helped_by(mut self, aside: &'a dyn Aside) -> Self {
+        self.aside = Some(aside);
+        self
     }
 
     /// Keeps a content that is in memory.
@@ -312,6 +329,17 @@ impl<'a> Packer<'a> {
         if pack.has(&id) || self.store.has(&id)? {
             return Ok(());
         }
+        if bytes.len() >= LONG && self.aside.is_some_and(|aside| aside.offer(id, bytes)) {
+            return Ok(());
+        }
+        self.pack_named(id, bytes)
+    }
+
+    /// Compresses a content that the pack has not got, and adds it.
+    pub(super) fn pack_named(&mut self, id: ContentId, bytes: &[u8]) -> Result<()> {
+        let Some(pack) = self.pack else {
+            return Ok(());
+        };
         self.small.clear();
         self.small
             .reserve(zstd::zstd_safe::compress_bound(bytes.len()));

@@ -53,7 +53,7 @@ impl Here {
     }
 }
 
-impl<'a> Shared<'a> {
+impl Shared<'_> {
     fn top(&self, side: Side) -> PathBuf {
         match side {
             Side::Work => self.walk.work.clone(),
@@ -123,7 +123,7 @@ impl<'a> Shared<'a> {
     #[expect(clippy::too_many_arguments, reason = "one name's whole context")]
     pub(super) fn entry(
         &self,
-        worker: &mut Worker<'a>,
+        worker: &mut Worker<'_>,
         here: &Here,
         dir: &OwnedFd,
         name: &CStr,
@@ -233,7 +233,7 @@ impl<'a> Shared<'a> {
 
     fn read(
         &self,
-        worker: &mut Worker<'a>,
+        worker: &mut Worker<'_>,
         here: &Here,
         dir: &OwnedFd,
         name: &CStr,
@@ -315,7 +315,7 @@ impl<'a> Shared<'a> {
     /// Decides about a directory and queues its visit.
     fn directory(
         &self,
-        worker: &mut Worker<'a>,
+        worker: &mut Worker<'_>,
         here: &Here,
         dir: &OwnedFd,
         name: &CStr,

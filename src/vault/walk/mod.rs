@@ -1,6 +1,7 @@
 //! One pass over the worktree and the git directory.
 //!
-//! Two threads share a stack of directories. Each directory is listed, its names
+//! Two threads share a stack of directories, and one that finds it empty compresses
+//! what the other one reads. Each directory is listed, its names
 //! are held against the cache's row for row, and only what differs is read. A
 //! directory that is as the cache says leaves nothing behind.
 //!
@@ -17,7 +18,7 @@ use super::pack::PackWriter;
 use super::progress;
 use super::settings::Settings;
 use super::stamp::{Stamp, file_clock};
-use super::store::{Packer, Store};
+use super::store::{Aside, Packer, Store};
 use super::tree::{Kind, Why};
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::sys::beside::beside;
@@ -198,8 +199,22 @@ pub(super) struct Found {
 
 struct Queue {
     waiting: Vec<Arc<Node>>,
+    /// Contents that were read and named, and are to be compressed.
+    contents: Vec<(ContentId, Vec<u8>)>,
+    /// How many bytes these contents have.
+    held: usize,
     busy: usize,
+    idle: usize,
     failed: bool,
+}
+
+/// How many bytes may wait to be compressed.
+const HELD: usize = 1 << 20;
+
+/// What a thread does next.
+enum Task {
+    Visit(Arc<Node>),
+    Compress(ContentId, Vec<u8>),
 }
 
 struct Shared<'a> {
@@ -233,7 +248,10 @@ impl Walk<'_> {
                 .collect(),
             queue: Mutex::new(Queue {
                 waiting: Vec::new(),
+                contents: Vec::new(),
+                held: 0,
                 busy: 0,
+                idle: 0,
                 failed: false,
             }),
             ready: Condvar::new(),
@@ -295,6 +313,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+impl Aside for Shared<'_> {
+    fn offer(&self, id: ContentId, bytes: &[u8]) -> bool {
+        let mut queue = lock(&self.queue);
+        // Whoever waits is woken once; what more there is it finds when it looks again.
+        if queue.idle == 0 && queue.contents.is_empty() || queue.held + bytes.len() > HELD {
+            return false;
+        }
+        queue.held += bytes.len();
+        queue.contents.push((id, bytes.to_vec()));
+        drop(queue);
+        self.ready.notify_one();
+        true
+    }
+}
+
 /// One thread's buffers.
 struct Worker<'a> {
     packer: Packer<'a>,
@@ -306,7 +339,7 @@ struct Worker<'a> {
     not_held: Vec<(Side, BString, Why)>,
 }
 
-impl<'a> Shared<'a> {
+impl Shared<'_> {
     fn phase(&self, phase: usize) -> Result<()> {
         let tasks = std::mem::take(&mut lock(&self.later)[phase]);
         if tasks.is_empty() {
@@ -334,7 +367,7 @@ impl<'a> Shared<'a> {
 
     fn work(&self) -> Result<()> {
         let mut worker = Worker {
-            packer: Packer::new(self.walk.store, self.walk.pack)?,
+            packer: Packer::new(self.walk.store, self.walk.pack)?.helped_by(self),
             buffer: Vec::with_capacity(32 << 10),
             names: Vec::new(),
             list: Vec::new(),
@@ -343,7 +376,23 @@ impl<'a> Shared<'a> {
             not_held: Vec::new(),
         };
         let mut result = Ok(());
-        while let Some(node) = self.next() {
+        while let Some(task) = self.next() {
+            let node = match task {
+                Task::Visit(node) => node,
+                Task::Compress(id, bytes) => {
+                    let packed = worker.packer.pack_named(id, &bytes);
+                    let mut queue = lock(&self.queue);
+                    queue.busy -= 1;
+                    queue.held -= bytes.len();
+                    if let Err(error) = packed {
+                        queue.failed = true;
+                        result = Err(error);
+                    }
+                    drop(queue);
+                    self.ready.notify_all();
+                    continue;
+                }
+            };
             let visited = self.visit(&mut worker, &node);
             let mut queue = lock(&self.queue);
             queue.busy -= 1;
@@ -374,23 +423,32 @@ impl<'a> Shared<'a> {
         result
     }
 
-    fn next(&self) -> Option<Arc<Node>> {
+    fn next(&self) -> Option<Task> {
         let mut queue = lock(&self.queue);
         loop {
             if queue.failed {
                 return None;
             }
-            if let Some(node) = queue.waiting.pop() {
+            let task = match queue.waiting.pop() {
+                Some(node) => Some(Task::Visit(node)),
+                None => queue
+                    .contents
+                    .pop()
+                    .map(|(id, bytes)| Task::Compress(id, bytes)),
+            };
+            if task.is_some() {
                 queue.busy += 1;
-                return Some(node);
+                return task;
             }
             if queue.busy == 0 {
                 return None;
             }
+            queue.idle += 1;
             queue = self
                 .ready
                 .wait(queue)
                 .unwrap_or_else(PoisonError::into_inner);
+            queue.idle -= 1;
         }
     }
 
@@ -403,8 +461,8 @@ impl<'a> Shared<'a> {
     }
 
     /// Lists one directory and holds it against the cache.
-    fn visit(&self, worker: &mut Worker<'a>, node: &Arc<Node>) -> Result<()> {
-        let finish = |worker: &mut Worker<'a>, outcome| {
+    fn visit(&self, worker: &mut Worker<'_>, node: &Arc<Node>) -> Result<()> {
+        let finish = |worker: &mut Worker<'_>, outcome| {
             if matches!(outcome, Outcome::Unreadable) {
                 let path = node.path.clone();
                 worker.not_held.push((node.side, path, Why::Unreadable));
@@ -461,7 +519,7 @@ impl<'a> Shared<'a> {
 
     fn compare(
         &self,
-        worker: &mut Worker<'a>,
+        worker: &mut Worker<'_>,
         node: &Arc<Node>,
         dir: &OwnedFd,
         stamp: Stamp,
