@@ -52,7 +52,7 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
         None => list(env, &workspace, args.json),
         Some(Command::Show { id }) => show(env, &workspace, id.as_deref(), args.json),
         Some(Command::Drop { id }) => {
-            let point = vault::drop_point(env, &workspace, id)?;
+            let id = vault::drop_point(env, &workspace, id)?;
             written_down(
                 env,
                 &workspace,
@@ -60,9 +60,9 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
                     .reason("dropped")
                     .reasoning("a safety point was dropped by hand; what only it held is gone at the next prune")
                     .action("drop a safety point")
-                    .safety_point(Some(point.id.as_str())),
+                    .safety_point(Some(id.as_str())),
             );
-            out::line(format!("dropped {}", point.id));
+            out::line(format!("dropped {id}"));
             Ok(ExitStatus::Passed)
         }
         Some(Command::Prune) => prune(env, &workspace, args.json),
@@ -72,6 +72,11 @@ pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
 
 fn list(env: &Env, workspace: &Workspace, json: bool) -> Result<ExitStatus> {
     let points = vault::points(env, workspace)?;
+    for id in vault::unreadable(env, workspace)? {
+        out::note(format!(
+            "holdpoint: the record of {id} cannot be read; to forget it: holdpoint points drop {id}"
+        ));
+    }
     if json {
         out::line(as_json(&points)?);
         return Ok(ExitStatus::Passed);

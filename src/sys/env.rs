@@ -74,9 +74,13 @@ impl Env {
     /// # Errors
     /// When the working directory is gone.
     pub fn read() -> Result<Self> {
-        let cwd = std::env::current_dir().doing(ErrorKind::Io, || {
-            "cannot tell the working directory".to_owned()
-        })?;
+        let cwd = std::env::current_dir()
+            .doing(ErrorKind::Io, || {
+                "cannot tell the working directory".to_owned()
+            })
+            .map_err(|error| {
+                error.hint("it was removed or moved; go to the workspace by its name: cd DIR")
+            })?;
         Ok(Self {
             vars: std::env::vars_os().collect(),
             cwd,

@@ -5,7 +5,8 @@
 //! vault/store/ULID.pack    contents, one file a point that brought new ones
 //! vault/store/ULID.json    the points; one directory, so that one sync makes both names last
 //! vault/links/ab/…         hard links to git's objects
-//! vault/cache/WORKTREE.*   stat caches
+//! vault/cache/WORKTREE.*   stat caches, each with the packs that it relies on
+//! vault/store/ULID.pack.damaged  what a check set aside
 //! vault/rollback/WORKTREE.* journal of a rollback under way, list of what can be undone
 //! vault/moves              how many moves of the workspace the records have followed
 //! vault/lock               held while a point is given its name

@@ -9,6 +9,7 @@
 //! whoever has one open keeps it, and whoever does not find a content looks again.
 
 use super::layout::Vault;
+use super::ledger;
 use super::pack::{Pack, PackWriter};
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::sys::lock::Lock;
@@ -56,6 +57,9 @@ pub(super) fn merge(vault: &Vault) -> Result<()> {
     fs::rename(&finished.path, &path)
         .and_then(|()| files::sync_parent(&path))
         .doing(ErrorKind::Io, || format!("cannot write {}", path.display()))?;
+    let _name = vault.publish()?;
+    let gone: Vec<_> = group.iter().map(PathBuf::as_path).collect();
+    ledger::replace(vault, &gone, Some(&path))?;
     for path in group {
         failpoint::reach();
         match fs::remove_file(&path) {

@@ -37,7 +37,9 @@ pub mod handled;
 mod id;
 mod ignore;
 mod layout;
+mod ledger;
 mod links;
+mod mend;
 mod merge;
 mod moved;
 mod pack;
@@ -61,7 +63,7 @@ pub use id::ContentId;
 pub use point::{NotHeld, SafetyPoint};
 pub use query::{
     absent_in, compare, compare_points, content, copy_content, coverage, differences, find,
-    last_wanted, points, size,
+    last_wanted, points, size, unreadable,
 };
 pub use retain::{Fault, Pruned, drop_point, prune, verify};
 pub use settings::Settings;

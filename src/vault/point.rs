@@ -206,6 +206,14 @@ impl SafetyPoint {
         Ok(Some(point))
     }
 
+    /// The same; a record that is damaged counts as gone, and so hides no other.
+    pub(super) fn read_sound(path: &Path) -> Result<Option<Self>> {
+        match Self::read(path) {
+            Err(error) if error.kind() == ErrorKind::Damaged => Ok(None),
+            read => read,
+        }
+    }
+
     /// Writes the record; the point is there when it is given its name.
     pub(super) fn stage(&self, dir: &Path) -> Result<files::Staged> {
         let mut json = serde_json::to_vec_pretty(self).doing(ErrorKind::Internal, || {

@@ -12,7 +12,7 @@ use crate::repo::Workspace;
 use crate::sys::env::Env;
 use bstr::{BStr, BString, ByteSlice as _};
 
-/// Lists the safety points of the repository, oldest first; of all its worktrees.
+/// Lists the safety points of the repository, oldest first; of all its worktrees, without [`unreadable`] ones.
 ///
 /// # Errors
 /// When the vault cannot be read.
@@ -20,9 +20,20 @@ pub fn points(env: &Env, workspace: &Workspace) -> Result<Vec<SafetyPoint>> {
     let vault = Vault::find(env, workspace)?;
     let mut points = Vec::new();
     for id in ids(&vault.points())? {
-        points.extend(SafetyPoint::read(&point_path(&vault, &id))?);
+        points.extend(SafetyPoint::read_sound(&point_path(&vault, &id))?);
     }
     Ok(points)
+}
+
+/// Lists the points whose records cannot be read.
+///
+/// # Errors
+/// When the vault cannot be listed.
+pub fn unreadable(env: &Env, workspace: &Workspace) -> Result<Vec<String>> {
+    let vault = Vault::find(env, workspace)?;
+    let mut ids = ids(&vault.points())?;
+    ids.retain(|id| SafetyPoint::read(&point_path(&vault, id)).is_err());
+    Ok(ids)
 }
 
 /// Finds a point by its id, the start or the end of its id; without one, the worktree's newest.
@@ -31,10 +42,9 @@ pub fn points(env: &Env, workspace: &Workspace) -> Result<Vec<SafetyPoint>> {
 /// [`ErrorKind::Usage`] when there is none or more than one.
 pub fn find(env: &Env, workspace: &Workspace, name: Option<&str>) -> Result<SafetyPoint> {
     let vault = Vault::find(env, workspace)?;
-    let known = ids(&vault.points())?;
     let Some(name) = name else {
-        for id in known.iter().rev() {
-            if let Some(point) = SafetyPoint::read(&point_path(&vault, id))?
+        for id in ids(&vault.points())?.iter().rev() {
+            if let Some(point) = SafetyPoint::read_sound(&point_path(&vault, id))?
                 && point.is_of(workspace)
             {
                 return Ok(point);
@@ -47,16 +57,23 @@ pub fn find(env: &Env, workspace: &Workspace, name: Option<&str>) -> Result<Safe
         .hint("take one: holdpoint save")
         .hint(MOVED));
     };
+    let id = id_of(&vault, name)?;
+    SafetyPoint::read(&point_path(&vault, &id))?.ok_or_else(|| no_such(name))
+}
+
+/// The id of the one point whose id is `name`, or starts or ends with it.
+pub(super) fn id_of(vault: &Vault, name: &str) -> Result<String> {
     if name.is_empty() {
         return Err(no_such("without a name"));
     }
+    let known = ids(&vault.points())?;
     let upper = name.to_ascii_uppercase();
     let matching: Vec<&String> = known
         .iter()
         .filter(|id| id.starts_with(&upper) || (upper.len() >= 4 && id.ends_with(&upper)))
         .collect();
     match matching.as_slice() {
-        [id] => SafetyPoint::read(&point_path(&vault, id))?.ok_or_else(|| no_such(name)),
+        [id] => Ok((*id).clone()),
         [] => Err(no_such(name)),
         _ => Err(Error::new(
             ErrorKind::Usage,

@@ -7,6 +7,8 @@
 use super::cache::Cache;
 use super::id::ContentId;
 use super::layout::Vault;
+use super::ledger;
+use super::mend;
 use super::pack::{Encoding, Pack, PackWriter};
 use super::point::{SafetyPoint, ids};
 use super::take::point_path;
@@ -19,7 +21,7 @@ use crate::sys::{clock, failpoint, files};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A pack below this size is merged with others when there are many.
@@ -48,16 +50,17 @@ pub struct Fault {
     pub what: String,
 }
 
-/// Drops one point.
+/// Drops one point and returns its id.
 ///
 /// # Errors
 /// When there is no such point, or an interrupted rollback needs it.
-pub fn drop_point(env: &Env, workspace: &Workspace, name: &str) -> Result<SafetyPoint> {
-    let point = super::find(env, workspace, Some(name))?;
+pub fn drop_point(env: &Env, workspace: &Workspace, name: &str) -> Result<String> {
     let vault = Vault::find(env, workspace)?;
+    // A record that is damaged can be dropped too.
+    let id = super::query::id_of(&vault, name)?;
     let _name = vault.publish()?;
-    remove(&point_path(&vault, &point.id))?;
-    Ok(point)
+    remove(&point_path(&vault, &id))?;
+    Ok(id)
 }
 
 /// Drops points that are neither recent nor young nor in `keep`, and deletes what nothing needs.
@@ -249,6 +252,7 @@ fn sweep_packs(vault: &Vault, live: &Live) -> Result<u64> {
             .iter()
             .map(|pack| pack.payload_bytes())
             .sum::<u64>();
+    let mut came = None;
     if let Some(finished) = writer.finish()? {
         finished.sync()?;
         after += finished.bytes;
@@ -257,9 +261,12 @@ fn sweep_packs(vault: &Vault, live: &Live) -> Result<u64> {
         fs::rename(&finished.path, &path)
             .and_then(|()| files::sync_parent(&path))
             .doing(ErrorKind::Io, || format!("cannot write {}", path.display()))?;
+        came = Some(path);
     }
-    for pack in rewritten {
-        remove(pack.path())?;
+    let gone: Vec<_> = rewritten.iter().map(|pack| pack.path()).collect();
+    ledger::replace(vault, &gone, came.as_deref())?;
+    for path in gone {
+        remove(path)?;
     }
     Ok(before.saturating_sub(after))
 }
@@ -308,7 +315,7 @@ fn all_links(vault: &Vault) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn remove(path: &std::path::Path) -> Result<()> {
+fn remove(path: &Path) -> Result<()> {
     failpoint::reach();
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error)
@@ -328,16 +335,25 @@ pub fn verify(env: &Env, workspace: &Workspace) -> Result<Vec<Fault>> {
     if !vault.dir.exists() {
         return Ok(Vec::new());
     }
-    let _contents = vault.use_contents()?;
+    let contents = vault.use_contents()?;
     let mut faults = Vec::new();
     let mut sizes: HashMap<ContentId, u64> = HashMap::new();
-    for pack in vault.store.packs()?.iter() {
-        if let Err(error) = check_pack(&vault, pack, &mut sizes) {
-            faults.push(Fault {
-                point: None,
-                what: error.to_string(),
-            });
+    let mut damaged = Vec::new();
+    let mut fault = |path: &Path, error: &Error| {
+        if error.kind() == ErrorKind::Damaged {
+            damaged.push(path.to_path_buf());
         }
+        faults.push(Fault {
+            point: None,
+            what: error.doing().to_owned(),
+        });
+    };
+    for (name, _) in vault.packs()? {
+        let path = vault.store.dir().join(name);
+        let _ = Pack::open(&path).inspect_err(|error| fault(&path, error));
+    }
+    for pack in vault.store.packs()?.iter() {
+        let _ = check_pack(&vault, pack, &mut sizes).inspect_err(|error| fault(pack.path(), error));
     }
     let mut known = HashSet::new();
     for id in ids(&vault.points())? {
@@ -358,7 +374,28 @@ pub fn verify(env: &Env, workspace: &Workspace) -> Result<Vec<Fault>> {
             });
         }
     }
+    drop(contents);
+    if !damaged.is_empty() {
+        faults.push(Fault {
+            point: None,
+            what: match mend::set_aside(&vault, &damaged) {
+                Ok(aside) => told(&aside),
+                Err(error) => format!("what is damaged could not be set aside: {error}"),
+            },
+        });
+    }
     Ok(faults)
+}
+
+fn told(aside: &[PathBuf]) -> String {
+    let aside: Vec<_> = aside
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    format!(
+        "set aside as {}; the next point holds the workspace anew: holdpoint save",
+        aside.join(", ")
+    )
 }
 
 fn check_pack(vault: &Vault, pack: &Pack, sizes: &mut HashMap<ContentId, u64>) -> Result<()> {

@@ -174,10 +174,15 @@ fn list(dir: &Path) -> Result<Vec<Pack>> {
     for _ in 0..ATTEMPTS {
         let names = names(dir)?;
         let mut packs = Vec::with_capacity(names.len());
+        let mut damaged = 0;
         for name in &names {
-            packs.extend(Pack::open(&dir.join(name))?);
+            match Pack::open(&dir.join(name)) {
+                // What it held is missing; the others are as good as before.
+                Err(error) if error.kind() == ErrorKind::Damaged => damaged += 1,
+                opened => packs.extend(opened?),
+            }
         }
-        if packs.len() == names.len() {
+        if packs.len() + damaged == names.len() {
             return Ok(packs);
         }
     }

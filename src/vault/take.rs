@@ -8,6 +8,7 @@ use super::gaps;
 use super::id::ContentId;
 use super::ignore::Repo;
 use super::layout::Vault;
+use super::ledger;
 use super::pack::{Finished, PackWriter};
 use super::point::{About, NotHeld, SafetyPoint, ids};
 use super::refs;
@@ -18,7 +19,7 @@ use super::walk::{Side, Trust, Walk};
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::repo::{Git, Workspace};
 use crate::sys::env::Env;
-use crate::sys::{clock, failpoint};
+use crate::sys::{clock, failpoint, files, out};
 use bstr::{BString, ByteSlice as _};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -27,6 +28,10 @@ use std::path::PathBuf;
 /// How often a walk is repeated when git's objects moved under it.
 const ATTEMPTS: usize = 5;
 
+/// What a person is told whose vault has lost a pack.
+const LOST: &str = "holdpoint: the vault has lost contents that it had, so everything is read anew; \
+                    see which points are whole: holdpoint points verify";
+
 /// The workspace as it is now, seen against the cache.
 pub(super) struct Now {
     pub(super) cache: Cache,
@@ -34,6 +39,8 @@ pub(super) struct Now {
     pub(super) not_held: Vec<NotHeld>,
     pub(super) rules: ContentId,
     pub(super) pack: Option<PackWriter>,
+    /// True where the vault lost what the cache knew, so that all was read anew.
+    pub(super) anew: bool,
     /// The index's time before the walk; an older one than the bytes' is the safe side.
     pub(super) index_mtime: (i64, u32),
 }
@@ -65,7 +72,14 @@ pub(super) fn look(
     let path = vault.cache(workspace);
     let repo = rules_of(env, workspace);
     for attempt in 1.. {
-        let cache = Cache::load(&path)?;
+        let mut cache = Cache::load(&path)?;
+        let anew = !cache.is_empty() && !ledger::is_whole(vault, workspace)?;
+        if anew {
+            cache = Cache::default();
+            if keep == Keep::Contents && attempt == 1 {
+                out::note(LOST);
+            }
+        }
         let pack = (keep == Keep::Contents).then(|| {
             let name = format!("tmp-{}.pack", ulid::Ulid::generate());
             PackWriter::new(vault.store.dir().join(name))
@@ -144,6 +158,7 @@ pub(super) fn look(
             not_held,
             rules,
             pack,
+            anew,
             index_mtime,
         });
     }
@@ -197,7 +212,7 @@ fn settle_with(
             && tree(header.git) == tree(now.picture.git)
     };
     if same_roots
-        && let Some(point) = SafetyPoint::read(&point_path(vault, &header.point))?
+        && let Some(point) = SafetyPoint::read_sound(&point_path(vault, &header.point))?
         && point.not_held == now.not_held
     {
         if let Some(pack) = pack {
@@ -263,8 +278,17 @@ fn name(
         && (last.work, last.git, &last.not_held) == (point.work, point.git, &point.not_held)
     {
         durable()?;
-        if let Some(finished) = finished {
-            remove(&finished.path)?;
+        match finished {
+            // The last point needs what the vault had lost.
+            Some(finished) if now.anew => {
+                let path = vault.store.dir().join(format!("{}.pack", clock::id()));
+                fs::rename(&finished.path, &path)
+                    .and_then(|()| files::sync_parent(&path))
+                    .doing(ErrorKind::Io, || format!("cannot write {}", path.display()))?;
+                vault.store.refresh();
+            }
+            Some(finished) => remove(&finished.path)?,
+            None => {}
         }
         learn(vault, workspace, now, &last.id)?;
         return Ok((last, false));
@@ -299,7 +323,8 @@ fn learn(vault: &Vault, workspace: &Workspace, now: &Now, point: &str) -> Result
         git: now.picture.git,
     };
     now.cache
-        .write(&vault.cache(workspace), &header, &now.picture.blocks)
+        .write(&vault.cache(workspace), &header, &now.picture.blocks)?;
+    ledger::write(vault, workspace)
 }
 
 /// The file of a point's record.
@@ -309,7 +334,7 @@ pub(super) fn point_path(vault: &Vault, id: &str) -> PathBuf {
 
 fn newest(vault: &Vault, workspace: &Workspace, ids: &[String]) -> Result<Option<SafetyPoint>> {
     for id in ids.iter().rev() {
-        if let Some(point) = SafetyPoint::read(&point_path(vault, id))?
+        if let Some(point) = SafetyPoint::read_sound(&point_path(vault, id))?
             && point.is_of(workspace)
         {
             return Ok(Some(point));

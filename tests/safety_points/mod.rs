@@ -12,6 +12,7 @@
 )]
 
 mod asked;
+mod damage;
 mod destroyed;
 mod ignored;
 mod killed;

@@ -78,6 +78,15 @@ pub(super) fn apply(
         restore,
     };
     for (at, step) in plan.steps.iter().enumerate() {
+        if run.staging.is_lost(step) {
+            if !matches!(step.action, Deed::Remove | Deed::RemoveDir) {
+                run.fail(
+                    step,
+                    "the vault's copy is missing or damaged: holdpoint points verify",
+                );
+            }
+            continue;
+        }
         let staged = run.staging.of(at);
         run.step(step, staged.as_deref())?;
         progress::add(1);

@@ -4,12 +4,15 @@
 //! path's old bytes or its new ones: all of them are on the disk before the first
 //! path changes. What was replaced takes the place of what replaced it here.
 
-use super::plan::{Deed, Plan};
+use super::plan::{Deed, Plan, Step};
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::repo::Workspace;
 use crate::sys::{failpoint, files};
 use crate::vault::ContentId;
 use crate::vault::layout::Vault;
+use crate::vault::walk::Side;
+use bstr::BString;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,6 +23,8 @@ pub(super) struct Staging {
     dir: PathBuf,
     serial: u64,
     files: Vec<Option<PathBuf>>,
+    /// Paths whose contents the vault does not have as they were.
+    lost: BTreeSet<(Side, BString)>,
 }
 
 impl Staging {
@@ -41,20 +46,33 @@ impl Staging {
             dir,
             serial: 0,
             files: Vec::new(),
+            lost: BTreeSet::new(),
         })
     }
 
     /// Writes the contents of all steps and waits until they are on the disk.
     pub(super) fn fill(&mut self, vault: &Vault, plan: &Plan) -> Result<()> {
         for step in &plan.steps {
-            let path = match &step.action {
-                Deed::File { id, .. } => Some(self.write_content(vault, id)?),
-                Deed::Bytes(bytes) | Deed::Merged { bytes, .. } => Some(self.write(bytes)?),
-                _ => None,
+            let staged = match &step.action {
+                Deed::File { id, .. } => self.write_content(vault, id).map(Some),
+                Deed::Bytes(bytes) | Deed::Merged { bytes, .. } => self.write(bytes).map(Some),
+                Deed::Link(id) => vault.store.read(id).map(|_| None),
+                _ => Ok(None),
             };
-            self.files.push(path);
+            match staged {
+                Err(error) if error.kind() == ErrorKind::Damaged => {
+                    self.lost.insert((step.side, step.path.clone()));
+                    self.files.push(None);
+                }
+                staged => self.files.push(staged?),
+            }
         }
         sync_all(&self.files.iter().flatten().collect::<Vec<_>>())
+    }
+
+    /// Returns true for a step of a path whose content is lost: nothing may be done to it.
+    pub(super) fn is_lost(&self, step: &Step) -> bool {
+        !self.lost.is_empty() && self.lost.contains(&(step.side, step.path.clone()))
     }
 
     /// The staged file of a step.
