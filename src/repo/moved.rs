@@ -11,7 +11,7 @@ use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::sys::files::{self, Durability};
 use crate::sys::lock::Lock;
 use crate::sys::seal::Seal;
-use crate::sys::{clock, out};
+use crate::sys::{clock, failpoint, out};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs;
@@ -148,26 +148,41 @@ fn stranger(root: &Path, own: &Path) -> Result<Option<(Identity, PathBuf)>> {
 }
 
 fn take_over(seal: &Seal, before: &Note, old: &Path, root: &Path, own: &Path) -> Result<()> {
-    // Without its note it is this very work, interrupted.
-    let aside = note::path(own)
-        .exists()
+    // Without a note, or with this directory's, it is this very work, interrupted.
+    let aside = Note::read(own)?
+        .is_some_and(|note| note.identity != before.identity)
         .then(|| own.with_file_name(format!("{}.{}", name(own), clock::id())));
     if let Some(aside) = &aside {
         rename(own, aside)?;
     }
+    // Whoever finds this half done knows where to look.
+    let mut heirs = before.heirs.clone();
+    heirs.retain(|heir| *heir != name(own));
+    let earlier: Vec<PathBuf> = heirs.iter().map(|heir| own.with_file_name(heir)).collect();
+    heirs.push(name(own));
+    let begun = Note {
+        heirs,
+        ..before.clone()
+    };
+    begun.write(old, Durability::Synced)?;
+    let sources = || earlier.iter().rev().map(PathBuf::as_path).chain([old]);
     files::make_private_dir(&own.join("policy"))?;
-    let mut all = moves(old)?;
-    let moved = Move::new(seal, &before.root, root, old);
-    all.push(moved);
-    note_moves(own, all)?;
+    note_moves(own, all_moves(seal, before, old, root, own, sources())?)?;
     for part in PARTS {
-        let (from, to) = (old.join(part), own.join(part));
-        if from.exists() && !to.exists() {
+        let to = own.join(part);
+        let from = sources()
+            .map(|dir| dir.join(part))
+            .find(|from| from.exists());
+        if let Some(from) = from.filter(|_| !to.exists()) {
             rename(&from, &to)?;
         }
     }
+    for dir in &earlier {
+        drop_moves(dir)?;
+    }
     let gone = Note {
         identity: None,
+        heirs: Vec::new(),
         moved_to: Some(root.to_path_buf()),
         ..before.clone()
     };
@@ -184,6 +199,44 @@ fn take_over(seal: &Seal, before: &Note, old: &Path, root: &Path, own: &Path) ->
         ));
     }
     Ok(())
+}
+
+/// The moves up to the one to `root`: those noted last, by `own` itself or by whoever began before it.
+fn all_moves<'a>(
+    seal: &Seal,
+    before: &Note,
+    old: &Path,
+    root: &Path,
+    own: &'a Path,
+    sources: impl Iterator<Item = &'a Path>,
+) -> Result<Vec<Move>> {
+    let mut all = Vec::new();
+    for dir in std::iter::once(own).chain(sources) {
+        all = moves(dir)?;
+        if !all.is_empty() {
+            break;
+        }
+    }
+    let known = all.iter().any(|moved| moved.from == before.root);
+    let from = match all.last() {
+        Some(last) if known => last.to.clone(),
+        _ => before.root.clone(),
+    };
+    if from != root {
+        all.push(Move::new(seal, &from, root, old));
+    }
+    Ok(all)
+}
+
+fn drop_moves(state: &Path) -> Result<()> {
+    let path = state.join("moves.json");
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error)
+            .doing(ErrorKind::Io, || {
+                format!("cannot remove {}", path.display())
+            }),
+        _ => Ok(()),
+    }
 }
 
 /// Notes a linked worktree, and that it was moved where it was; `state` is its repository's.
@@ -221,6 +274,7 @@ pub(super) fn now_at(state: &Path) -> Result<Option<PathBuf>> {
 }
 
 fn rename(from: &Path, to: &Path) -> Result<()> {
+    failpoint::reach();
     fs::rename(from, to)
         .and_then(|()| files::sync_parent(to))
         .doing(ErrorKind::Io, || {

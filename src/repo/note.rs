@@ -64,6 +64,9 @@ pub(super) struct Note {
     /// Which directory that was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) identity: Option<Identity>,
+    /// The state directories that began to take over what is here, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) heirs: Vec<String>,
     /// Where it went.
     #[serde(
         default,
@@ -82,6 +85,7 @@ impl Note {
             worktree: None,
             git_dir: None,
             identity: Identity::of(root),
+            heirs: Vec::new(),
             moved_to: None,
         }
     }

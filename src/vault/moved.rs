@@ -5,6 +5,7 @@ use super::point::{SafetyPoint, ids};
 use super::take::point_path;
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::repo::{Move, Workspace, moves};
+use crate::sys::failpoint;
 use crate::sys::files::{self, Durability};
 use bstr::{BString, ByteSlice as _};
 use std::collections::BTreeSet;
@@ -125,6 +126,7 @@ fn rename_parts(vault: &Vault, from: &Path, to: &Path) -> Result<()> {
                 continue;
             };
             if suffix != b".lock" {
+                failpoint::reach();
                 let renamed = [new.as_bytes(), suffix].concat();
                 fs::rename(dir.join(&name), dir.join(OsStr::from_bytes(&renamed)))
                     .doing(ErrorKind::Io, doing)?;

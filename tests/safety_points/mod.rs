@@ -12,6 +12,7 @@
 )]
 
 mod asked;
+mod combined;
 mod damage;
 mod destroyed;
 mod ignored;
@@ -26,14 +27,46 @@ mod save;
 mod torture;
 mod wrecks;
 
-use crate::support::Sandbox;
+use crate::support::{Ran, Sandbox};
 use picture::Picture;
 use serde_json::Value;
+use std::path::Path;
 
 /// Takes a point and returns what `save --json` says.
 pub fn save(sandbox: &Sandbox) -> Value {
     let ran = sandbox.holdpoint(["save", "--json"]).exits(0);
     serde_json::from_str(&ran.out).unwrap()
+}
+
+/// Runs a program in a directory beside the workspace.
+pub fn in_dir(sandbox: &Sandbox, dir: &Path, program: &str, args: &[&str]) -> Ran {
+    let mut command = sandbox.command(program);
+    Ran::from(command.args(args).current_dir(dir).output().unwrap())
+}
+
+/// Runs `holdpoint` there, which must pass, and returns what it says.
+#[track_caller]
+pub fn holdpoint_at(sandbox: &Sandbox, dir: &Path, args: &[&str]) -> String {
+    let ran = in_dir(sandbox, dir, env!("CARGO_BIN_EXE_holdpoint"), args);
+    ran.exits(0).out.trim().to_owned()
+}
+
+/// Destroys a worktree of a directory beside the workspace, and fails the test where it does not come back.
+#[track_caller]
+pub fn comes_back_at(sandbox: &Sandbox, dir: &Path, more: &[&str], destroy: impl FnOnce()) {
+    let status = [
+        "--no-optional-locks",
+        "status",
+        "--porcelain=v2",
+        "--branch",
+    ];
+    let says = || in_dir(sandbox, dir, "git", &status).exits(0).out;
+    let (before, said) = (Picture::at(dir), says());
+    let id = holdpoint_at(sandbox, dir, &["save"]);
+    destroy();
+    holdpoint_at(sandbox, dir, &[&["rollback", &id, "--yes"], more].concat());
+    before.assert_same(&Picture::at(dir));
+    assert_eq!(says(), said);
 }
 
 /// Takes a point, destroys, rolls back, and fails the test where anything is not as it was.

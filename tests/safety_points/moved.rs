@@ -2,26 +2,18 @@
 
 use super::picture::Picture;
 use super::wrecks::{rich, shell};
+use super::{holdpoint_at, in_dir};
 use crate::support::{Ran, Sandbox};
 use std::fs;
 use std::path::Path;
-
-/// Runs a program in a directory beside the workspace.
-fn run_in(sandbox: &Sandbox, dir: &Path, program: &str, args: &[&str]) -> Ran {
-    let mut command = sandbox.command(program);
-    Ran::from(command.args(args).current_dir(dir).output().unwrap())
-}
+use std::process::Stdio;
 
 fn holdpoint_in(sandbox: &Sandbox, dir: &Path, args: &[&str]) -> Ran {
-    run_in(sandbox, dir, env!("CARGO_BIN_EXE_holdpoint"), args)
+    in_dir(sandbox, dir, env!("CARGO_BIN_EXE_holdpoint"), args)
 }
 
 fn save_in(sandbox: &Sandbox, dir: &Path) -> String {
-    holdpoint_in(sandbox, dir, &["save"])
-        .exits(0)
-        .out
-        .trim()
-        .to_owned()
+    holdpoint_at(sandbox, dir, &["save"])
 }
 
 /// How many points are listed in a directory.
@@ -258,7 +250,7 @@ fn a_moved_linked_worktree_keeps_its_points() {
     before.assert_same(&Picture::at(&there));
     let listed = holdpoint_in(&sandbox, &there, &["points"]).exits(0);
     assert!(listed.out.contains(&id), "{}", listed.out);
-    run_in(&sandbox, &there, "git", &["status"]).exits(0);
+    in_dir(&sandbox, &there, "git", &["status"]).exits(0);
 }
 
 #[test]
@@ -282,14 +274,14 @@ fn a_linked_worktree_whose_repository_was_moved_comes_back() {
     let main = sandbox.path("main");
     fs::rename(sandbox.work(), &main).unwrap();
     assert_eq!(count_in(&sandbox, &main), 2);
-    run_in(&sandbox, &main, "git", &["worktree", "repair"]).exits(0);
+    in_dir(&sandbox, &main, "git", &["worktree", "repair"]).exits(0);
     holdpoint_in(&sandbox, &linked, &["rollback", &id, "--yes", "--refs"]).exits(0);
     let mut after = Picture::at(&linked).files;
     // The file that names the repository names the one that is there.
     let named = after.insert(b".git".to_vec(), before[b".git".as_slice()].clone());
     assert_ne!(named.as_ref(), before.get(b".git".as_slice()));
     assert_eq!(before, after);
-    let status = run_in(&sandbox, &linked, "git", &["status", "--porcelain"]).exits(0);
+    let status = in_dir(&sandbox, &linked, "git", &["status", "--porcelain"]).exits(0);
     assert_eq!(status.out, "M  a.txt\n");
     assert!(!sandbox.work().exists());
 }
@@ -345,4 +337,60 @@ fn a_vault_kept_elsewhere_is_found_again() {
     fs::rename(sandbox.work(), sandbox.path("moved")).unwrap();
     let told = holdpoint_in(&sandbox, &sandbox.path("moved"), &["points"]).exits(0);
     assert!(told.out.contains(&id), "{}", told.out);
+}
+
+#[test]
+fn a_move_that_is_seen_by_a_dying_command_is_seen_again() {
+    let sandbox = rich();
+    if !tells_births(&sandbox) {
+        return;
+    }
+    let before = Picture::of(&sandbox);
+    let id = save_in(&sandbox, &sandbox.work());
+    let mut at = sandbox.work();
+    let mut kills = 0;
+    for step in 1.. {
+        let to = sandbox.path(format!("place-{step}"));
+        fs::rename(&at, &to).unwrap();
+        at = to;
+        let status = sandbox
+            .command(env!("CARGO_BIN_EXE_holdpoint"))
+            .arg("points")
+            .env("HOLDPOINT_TEST_DIE_AT", step.to_string())
+            .current_dir(&at)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        // Now and then it moves on before anybody looked again.
+        if step % 3 == 0 {
+            let to = sandbox.path(format!("unseen-{step}"));
+            fs::rename(&at, &to).unwrap();
+            at = to;
+        }
+        assert_eq!(count_in(&sandbox, &at), 1, "killed at {step}");
+        if status.success() {
+            break;
+        }
+        kills += 1;
+    }
+    assert!(kills > 5, "only {kills} kills");
+    fs::remove_file(at.join("a.txt")).unwrap();
+    holdpoint_at(&sandbox, &at, &["rollback", &id, "--yes"]);
+    before.assert_same(&Picture::at(&at));
+    holdpoint_at(&sandbox, &at, &["points", "verify"]);
+    holdpoint_at(&sandbox, &at, &["log", "--verify"]);
+}
+
+#[test]
+fn a_workspace_that_became_a_link_to_itself_is_the_same() {
+    let sandbox = rich();
+    if !tells_births(&sandbox) {
+        return;
+    }
+    let before = Picture::of(&sandbox);
+    save_in(&sandbox, &sandbox.work());
+    shell(&sandbox, "rm a.txt; mv ../work ../real; ln -s real ../work");
+    holdpoint_at(&sandbox, &sandbox.work(), &["rollback", "--yes"]);
+    before.assert_same(&Picture::at(&sandbox.path("real")));
 }

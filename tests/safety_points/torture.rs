@@ -1,12 +1,11 @@
 //! What an examiner would try: whole trees rewritten, links between repositories bent, others at work meanwhile.
 
 use super::picture::Picture;
-use super::save;
 use super::wrecks::{git_says, rich, shell, survives, survives_in};
+use super::{comes_back_at, holdpoint_at, save};
 use crate::support::Sandbox;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// The same without output that no point holds.
@@ -283,25 +282,9 @@ fn a_worktree_that_git_took_away() {
             &sandbox,
             "git worktree add -q ../linked side; cd ../linked; echo l > a.txt; echo u > u; git add u; echo i > .env",
         );
-        let linked = sandbox.path("linked");
-        let run = |program: &str, args: &[&str]| {
-            let output = sandbox
-                .command(program)
-                .args(args)
-                .current_dir(&linked)
-                .output()
-                .unwrap();
-            assert!(output.status.success(), "{wreck}: {args:?}: {output:?}");
-            String::from_utf8_lossy(&output.stdout).into_owned()
-        };
-        let holdpoint = env!("CARGO_BIN_EXE_holdpoint");
-        let status = ["--no-optional-locks", "status", "--porcelain=v2"];
-        let (before, said) = (Picture::at(&linked), run("git", &status));
-        let id = run(holdpoint, &["save"]);
-        shell(&sandbox, wreck);
-        run(holdpoint, &["rollback", id.trim(), "--yes", "--refs"]);
-        before.assert_same(&Picture::at(&linked));
-        assert_eq!(run("git", &status), said, "{wreck}");
+        comes_back_at(&sandbox, &sandbox.path("linked"), &["--refs"], || {
+            shell(&sandbox, wreck);
+        });
     }
 }
 
@@ -413,19 +396,9 @@ fn a_workspace_behind_a_link_is_the_same_workspace() {
     let sandbox = rich();
     let before = Picture::of(&sandbox);
     std::os::unix::fs::symlink(sandbox.work(), sandbox.path("link")).unwrap();
-    let run = |dir: &Path, args: &[&str]| {
-        let output = sandbox
-            .command(env!("CARGO_BIN_EXE_holdpoint"))
-            .args(args)
-            .current_dir(dir)
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8_lossy(&output.stdout).trim().to_owned()
-    };
-    let id = run(&sandbox.path("link"), &["save"]);
+    let id = holdpoint_at(&sandbox, &sandbox.path("link"), &["save"]);
     shell(&sandbox, "rm -rf in .git");
-    run(&sandbox.work(), &["rollback", &id, "--yes"]);
+    holdpoint_at(&sandbox, &sandbox.work(), &["rollback", &id, "--yes"]);
     before.assert_same(&Picture::of(&sandbox));
 }
 

@@ -1,7 +1,7 @@
 //! Ways to wreck a repository that nobody thinks of until an agent does: everything comes back.
 
 use super::picture::Picture;
-use super::save;
+use super::{comes_back_at, in_dir, save};
 use crate::support::Sandbox;
 use std::fs::{self, File};
 
@@ -339,25 +339,9 @@ fn a_linked_worktree_without_its_ties() {
             "git worktree add -q ../linked side; cd ../linked; echo l > a.txt; echo u > u; git add u",
         );
         let linked = sandbox.path("linked");
-        let run = |program: &str, args: &[&str]| {
-            let output = sandbox
-                .command(program)
-                .args(args)
-                .current_dir(&linked)
-                .output()
-                .unwrap();
-            let err = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{program} {args:?}: {err}");
-            String::from_utf8_lossy(&output.stdout).into_owned()
-        };
-        let holdpoint = env!("CARGO_BIN_EXE_holdpoint");
-        let status = ["--no-optional-locks", "status", "--porcelain=v2"];
-        let (before, said) = (Picture::at(&linked), run("git", &status));
-        run(holdpoint, &["save"]);
-        run("bash", &["-ec", wreck]);
-        run(holdpoint, &["rollback", "--yes"]);
-        before.assert_same(&Picture::at(&linked));
-        assert_eq!(run("git", &status), said, "{wreck}");
+        comes_back_at(&sandbox, &linked, &[], || {
+            in_dir(&sandbox, &linked, "bash", &["-ec", wreck]).exits(0);
+        });
     }
 }
 
