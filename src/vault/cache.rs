@@ -295,10 +295,30 @@ impl Cache {
             return Ok(Self::default());
         };
         // A delta of another base is one that a crash left behind; the base is newer.
-        if let Some(delta) = files::read_if_there(&delta_path(path))? {
-            cache.read_delta(delta)?;
+        if let Some(delta) = files::read_if_there(&delta_path(path))?
+            && cache.read_delta(delta).is_err()
+        {
+            return Ok(Self::default());
         }
         Ok(cache)
+    }
+
+    /// Removes the cache at `path`; the next point reads everything.
+    ///
+    /// # Errors
+    /// When a file cannot be removed.
+    pub(super) fn forget(path: &Path) -> Result<()> {
+        for path in [path.to_path_buf(), delta_path(path)] {
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(error).doing(ErrorKind::Io, || {
+                        format!("cannot remove {}", path.display())
+                    });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Returns true when nothing is known.

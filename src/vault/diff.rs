@@ -128,3 +128,8 @@ impl Trees<'_> {
         }
     }
 }
+
+/// Trees that are in memory only; empty for a point.
+pub(super) fn no_trees() -> Fresh {
+    Fresh::new()
+}

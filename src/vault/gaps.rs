@@ -5,7 +5,7 @@
 //! that is a list that a person or a gate can go through.
 
 use super::point::NotHeld;
-use super::take::is_expected;
+use super::tree::Why;
 use bstr::{BString, ByteSlice as _};
 use std::collections::HashMap;
 
@@ -64,6 +64,12 @@ fn parent(gap: &NotHeld) -> Option<BString> {
         .flatten()
         .and_then(|at| gap.path.get(..at))
         .map(BString::from)
+}
+
+/// What a reason means where a path is named as not held.
+#[must_use]
+pub(super) fn is_expected(why: Why) -> bool {
+    matches!(why, Why::BulkyIgnored | Why::LargeIgnored)
 }
 
 #[cfg(test)]

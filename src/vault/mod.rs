@@ -20,8 +20,9 @@
 //!
 //! # Who does what
 //!
-//! `walk` looks, `assemble` makes trees, `take` publishes, `merge` tidies up; `diff`
-//! and `query` answer; `rollback` plans and restores; `retain` forgets. Locks: everyone who
+//! `look` walks (`walk`) and makes trees (`assemble`), `take` publishes, `merge` tidies up; `diff`
+//! and `query` answer; `rollback` plans and restores; `retain` forgets;
+//! `verify` checks and `mend` sets damage aside. Locks: everyone who
 //! uses contents shares `gc.lock`; whoever names a point holds `lock` for the
 //! moment; a rollback has its worktree's `rollback/*.lock` alone.
 
@@ -39,6 +40,7 @@ mod ignore;
 mod layout;
 mod ledger;
 mod links;
+mod look;
 mod mend;
 mod merge;
 mod moved;
@@ -56,6 +58,7 @@ mod store;
 mod take;
 mod tracked;
 mod tree;
+mod verify;
 mod walk;
 
 pub use diff::Difference;
@@ -65,9 +68,10 @@ pub use query::{
     absent_in, compare, compare_points, content, copy_content, coverage, differences, find,
     last_wanted, points, size, unreadable,
 };
-pub use retain::{Fault, Pruned, drop_point, prune, verify};
+pub use retain::{Pruned, drop_point, prune};
 pub use settings::Settings;
 pub use tree::{Kind, Row, Why};
+pub use verify::{Fault, verify};
 
 use crate::error::{ErrorKind, Result};
 use crate::judge::Actor;

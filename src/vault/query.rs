@@ -1,9 +1,11 @@
 //! Questions to points: which there are, what they hold, how they differ from now.
 
-use super::diff::{Difference, Trees};
+use super::diff::{Difference, Trees, no_trees};
+use super::gaps::is_expected;
 use super::layout::Vault;
+use super::look::{Keep, look};
 use super::point::{SafetyPoint, ids};
-use super::take::{Keep, is_expected, look, no_trees, point_path};
+use super::take::point_path;
 use super::tree::{Kind, Row};
 use super::walk::Trust;
 use crate::error::{Error, ErrorKind, Result};

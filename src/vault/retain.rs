@@ -1,4 +1,4 @@
-//! Forgets what need not be kept, and checks that the rest is whole.
+//! Forgets what need not be kept.
 //!
 //! Points are dropped first; contents that no point and no stat cache needs are
 //! deleted afterwards, alone in the vault. Small packs are merged on the way, so
@@ -8,17 +8,16 @@ use super::cache::Cache;
 use super::id::ContentId;
 use super::layout::Vault;
 use super::ledger;
-use super::mend;
-use super::pack::{Encoding, Pack, PackWriter};
+use super::pack::{Pack, PackWriter};
 use super::point::{SafetyPoint, ids};
+use super::rollback;
 use super::take::point_path;
 use super::tree::Kind;
-use super::{links, rollback};
-use crate::error::{Context as _, Error, ErrorKind, Result};
+use crate::error::{Context as _, ErrorKind, Result};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::{clock, failpoint, files};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,15 +38,6 @@ pub struct Pruned {
     pub bytes: u64,
     /// Links to git's objects that were dropped.
     pub links: usize,
-}
-
-/// Something that does not read as it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The point, where the fault belongs to one.
-    pub point: Option<String>,
-    /// What is wrong.
-    pub what: String,
 }
 
 /// Drops one point and returns its id.
@@ -324,136 +314,4 @@ fn remove(path: &Path) -> Result<()> {
             }),
         _ => Ok(()),
     }
-}
-
-/// Reads everything back: every content is hashed again, every point followed to its leaves.
-///
-/// # Errors
-/// When the vault cannot be listed; what does not read well is in the answer.
-pub fn verify(env: &Env, workspace: &Workspace) -> Result<Vec<Fault>> {
-    let vault = Vault::find(env, workspace)?;
-    if !vault.dir.exists() {
-        return Ok(Vec::new());
-    }
-    let contents = vault.use_contents()?;
-    let mut faults = Vec::new();
-    let mut sizes: HashMap<ContentId, u64> = HashMap::new();
-    let mut damaged = Vec::new();
-    let mut fault = |path: &Path, error: &Error| {
-        if error.kind() == ErrorKind::Damaged {
-            damaged.push(path.to_path_buf());
-        }
-        faults.push(Fault {
-            point: None,
-            what: error.doing().to_owned(),
-        });
-    };
-    for (name, _) in vault.packs()? {
-        let path = vault.store.dir().join(name);
-        let _ = Pack::open(&path).inspect_err(|error| fault(&path, error));
-    }
-    for pack in vault.store.packs()?.iter() {
-        let _ = check_pack(&vault, pack, &mut sizes).inspect_err(|error| fault(pack.path(), error));
-    }
-    let mut known = HashSet::new();
-    for id in ids(&vault.points())? {
-        let checked = SafetyPoint::read(&point_path(&vault, &id)).and_then(|point| {
-            for tree in point
-                .iter()
-                .flat_map(|point| [point.work, point.git])
-                .flatten()
-            {
-                check_tree(&vault, tree.tree, &sizes, &mut known)?;
-            }
-            Ok(())
-        });
-        if let Err(error) = checked {
-            faults.push(Fault {
-                point: Some(id),
-                what: error.to_string(),
-            });
-        }
-    }
-    drop(contents);
-    if !damaged.is_empty() {
-        faults.push(Fault {
-            point: None,
-            what: match mend::set_aside(&vault, &damaged) {
-                Ok(aside) => told(&aside),
-                Err(error) => format!("what is damaged could not be set aside: {error}"),
-            },
-        });
-    }
-    Ok(faults)
-}
-
-fn told(aside: &[PathBuf]) -> String {
-    let aside: Vec<_> = aside
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
-    format!(
-        "set aside as {}; the next point holds the workspace anew: holdpoint save",
-        aside.join(", ")
-    )
-}
-
-fn check_pack(vault: &Vault, pack: &Pack, sizes: &mut HashMap<ContentId, u64>) -> Result<()> {
-    pack.check_index()?;
-    for entry in pack.all()? {
-        // Reading a content checks it against its id.
-        let size = match entry.encoding {
-            Encoding::Chunks => vault.store.copy(&entry.id, &mut io::sink())?,
-            Encoding::Raw | Encoding::Zstd => pack.check(&entry)?,
-        };
-        sizes.insert(entry.id, size);
-    }
-    Ok(())
-}
-
-fn check_tree(
-    vault: &Vault,
-    top: ContentId,
-    sizes: &HashMap<ContentId, u64>,
-    known: &mut HashSet<ContentId>,
-) -> Result<()> {
-    let mut waiting = vec![(top, Vec::new())];
-    while let Some((id, path)) = waiting.pop() {
-        if known.contains(&id) {
-            continue;
-        }
-        for row in vault.store.tree(&id)?.rows {
-            let fault = |what: &str| {
-                Error::new(
-                    ErrorKind::Damaged,
-                    format!("{}{}: {what}", String::from_utf8_lossy(&path), row.name),
-                )
-            };
-            match row.kind {
-                Kind::Dir => {
-                    let mut below = path.clone();
-                    below.extend_from_slice(&row.name);
-                    below.push(b'/');
-                    waiting.push((row.id, below));
-                }
-                Kind::File | Kind::SmallObject => match sizes.get(&row.id) {
-                    Some(size) if *size == row.size => {}
-                    Some(_) => return Err(fault("its content has another length")),
-                    None => return Err(fault("its content is missing or damaged")),
-                },
-                Kind::Link if !sizes.contains_key(&row.id) => {
-                    return Err(fault("its target is missing or damaged"));
-                }
-                Kind::Object if !known.contains(&row.id) => {
-                    links::check(&vault.links, &path, &row).map_err(|error| {
-                        fault("git's object is not whole in the vault").because(error)
-                    })?;
-                    known.insert(row.id);
-                }
-                _ => {}
-            }
-        }
-        known.insert(id);
-    }
-    Ok(())
 }

@@ -1,172 +1,21 @@
-//! Takes a safety point: walk, assemble, and only if something differs, publish.
+//! Takes a safety point: look, and only if something differs, publish.
 
-use super::assemble::{Picture, Remember, assemble};
 use super::cache::{Cache, Header};
-use super::diff::Fresh;
-use super::excludes::{self, Rules};
-use super::gaps;
-use super::id::ContentId;
-use super::ignore::Repo;
 use super::layout::Vault;
 use super::ledger;
+use super::look::{Keep, Now, look};
 use super::pack::{Finished, PackWriter};
-use super::point::{About, NotHeld, SafetyPoint, ids};
+use super::point::{About, SafetyPoint, ids};
 use super::refs;
-use super::stamp::Stamp;
-use super::store::Packer;
-use super::tree::Why;
-use super::walk::{Side, Trust, Walk};
+use super::walk::Trust;
 use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::repo::{Git, Workspace};
 use crate::sys::env::Env;
-use crate::sys::{clock, failpoint, files, out};
+use crate::sys::{clock, failpoint, files};
 use bstr::{BString, ByteSlice as _};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
-
-/// How often a walk is repeated when git's objects moved under it.
-const ATTEMPTS: usize = 5;
-
-/// What a person is told whose vault has lost a pack.
-const LOST: &str = "holdpoint: the vault has lost contents that it had, so everything is read anew; \
-                    see which points are whole: holdpoint points verify";
-
-/// The workspace as it is now, seen against the cache.
-pub(super) struct Now {
-    pub(super) cache: Cache,
-    pub(super) picture: Picture,
-    pub(super) not_held: Vec<NotHeld>,
-    pub(super) rules: ContentId,
-    pub(super) pack: Option<PackWriter>,
-    /// True where the vault lost what the cache knew, so that all was read anew.
-    pub(super) anew: bool,
-    /// The index's time before the walk; an older one than the bytes' is the safe side.
-    pub(super) index_mtime: (i64, u32),
-}
-
-impl Now {
-    /// Returns true where all its new trees are in memory; those of a first point are in its pack.
-    pub(super) fn holds_its_trees(&self) -> bool {
-        self.pack.is_none() || !self.cache.is_empty()
-    }
-}
-
-/// Whether new contents are kept or only named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keep {
-    /// They go into a new pack.
-    Contents,
-    /// Nothing is written.
-    Nothing,
-}
-
-/// Looks at the workspace.
-pub(super) fn look(
-    vault: &Vault,
-    env: &Env,
-    workspace: &Workspace,
-    keep: Keep,
-    trust: Trust,
-) -> Result<Now> {
-    let path = vault.cache(workspace);
-    let repo = rules_of(env, workspace);
-    for attempt in 1.. {
-        let mut cache = Cache::load(&path)?;
-        let anew = !cache.is_empty() && !ledger::is_whole(vault, workspace)?;
-        if anew {
-            cache = Cache::default();
-            if keep == Keep::Contents && attempt == 1 {
-                out::note(LOST);
-            }
-        }
-        let pack = (keep == Keep::Contents).then(|| {
-            let name = format!("tmp-{}.pack", ulid::Ulid::generate());
-            PackWriter::new(vault.store.dir().join(name))
-        });
-        let rules = fingerprint(workspace, &repo);
-        let index_mtime = workspace
-            .git_dir
-            .as_ref()
-            .and_then(|dir| rustix::fs::lstat(dir.join("index")).ok())
-            .map_or((1, 0), |stat| Stamp::of(&stat).mtime);
-        let work = (workspace.kind != crate::repo::Kind::Bare).then(|| workspace.root.clone());
-        let git = workspace.common_dir.clone();
-        let sides: Vec<Side> = [(Side::Work, &work), (Side::Git, &git)]
-            .into_iter()
-            .filter_map(|(side, path)| path.as_ref().map(|_| side))
-            .collect();
-        let found = Walk {
-            work,
-            git,
-            own_git: workspace.common_dir.as_deref() == Some(&*workspace.root.join(".git")),
-            own_state: own_state(env, workspace),
-            rules_same: !cache.is_empty() && cache.header.rules == rules,
-            cache: &cache,
-            repo: Repo::new(
-                BString::default(),
-                repo.git_dir().cloned(),
-                repo.rules().clone(),
-            ),
-            settings: &vault.settings,
-            store: &vault.store,
-            pack: pack.as_ref(),
-            links: &vault.links,
-            trust,
-        }
-        .run();
-        let found = match found {
-            Ok(found) => found,
-            Err(error) => {
-                if let Some(pack) = pack {
-                    pack.abandon();
-                }
-                return Err(error);
-            }
-        };
-        if found.vanished && attempt < ATTEMPTS {
-            if let Some(pack) = pack {
-                pack.abandon();
-            }
-            continue;
-        }
-        let mut packer = Packer::new(&vault.store, pack.as_ref())?;
-        // Whoever plans a rollback from this picture finds its few new trees in memory.
-        let remember = if keep == Keep::Nothing || !cache.is_empty() {
-            Remember::Trees
-        } else {
-            Remember::Nothing
-        };
-        let picture = assemble(&cache, found.visits, &sides, &mut packer, remember)?;
-        let mut not_held: Vec<NotHeld> = found
-            .not_held
-            .into_iter()
-            .map(|(side, path, why)| NotHeld {
-                path: match side {
-                    Side::Work => path,
-                    Side::Git => [b".git/", path.as_slice()].concat().into(),
-                },
-                why,
-                count: 1,
-            })
-            .collect();
-        not_held.sort_by(|a, b| a.path.cmp(&b.path));
-        let not_held = gaps::fold(not_held);
-        return Ok(Now {
-            cache,
-            picture,
-            not_held,
-            rules,
-            pack,
-            anew,
-            index_mtime,
-        });
-    }
-    Err(Error::new(
-        ErrorKind::Busy,
-        "cannot take a safety point: git's objects keep moving",
-    ))
-}
 
 /// Takes a point; false where the workspace is as the last point has it.
 pub(super) fn take(
@@ -322,8 +171,12 @@ fn learn(vault: &Vault, workspace: &Workspace, now: &Now, point: &str) -> Result
         work: now.picture.work,
         git: now.picture.git,
     };
-    now.cache
-        .write(&vault.cache(workspace), &header, &now.picture.blocks)?;
+    let path = vault.cache(workspace);
+    match now.cache.write(&path, &header, &now.picture.blocks) {
+        // It was damaged where nobody had looked.
+        Err(error) if error.kind() == ErrorKind::Damaged => Cache::forget(&path)?,
+        written => written?,
+    }
     ledger::write(vault, workspace)
 }
 
@@ -417,80 +270,4 @@ pub(super) fn head_by_git(workspace: &Workspace) -> refs::Head {
         branch: ask(&["symbolic-ref", "-q", "HEAD"]),
         commit: ask(&["rev-parse", "-q", "--verify", "HEAD"]).map(|id| id.to_str_lossy().into()),
     }
-}
-
-/// Holdpoint's own directory, where it lies inside the workspace.
-fn own_state(env: &Env, workspace: &Workspace) -> Option<BString> {
-    let home = fs::canonicalize(env.state_home().ok()?).ok()?;
-    workspace.relative(&home).map(BString::from)
-}
-
-/// Where the workspace's ignore rules come from.
-fn rules_of(env: &Env, workspace: &Workspace) -> Repo {
-    let home = env.home();
-    let xdg = env
-        .var("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .or_else(|| home.as_ref().map(|home| home.join(".config")))
-        .map(|dir| dir.join("git"));
-    let mut configs = Vec::new();
-    if let Some(system) = env.var("GIT_CONFIG_SYSTEM") {
-        configs.push(PathBuf::from(system));
-    } else if env.var("GIT_CONFIG_NOSYSTEM").is_none() {
-        configs.push(PathBuf::from("/etc/gitconfig"));
-    }
-    if let Some(global) = env.var("GIT_CONFIG_GLOBAL") {
-        configs.push(PathBuf::from(global));
-    } else {
-        configs.extend(xdg.as_ref().map(|dir| dir.join("config")));
-        configs.extend(home.as_ref().map(|home| home.join(".gitconfig")));
-    }
-    configs.extend(workspace.common_dir.as_ref().map(|dir| dir.join("config")));
-    configs.extend(
-        workspace
-            .git_dir
-            .as_ref()
-            .map(|dir| dir.join("config.worktree")),
-    );
-    let rules: Rules = excludes::read(&excludes::Place {
-        configs: &configs,
-        home: home.as_deref(),
-        git_dir: workspace.git_dir.as_deref(),
-        default: xdg.map(|dir| dir.join("ignore")),
-    });
-    Repo::new(BString::default(), workspace.git_dir.clone(), rules)
-}
-
-/// Stands for the ignore rules outside the worktree, and for what the index tracks.
-fn fingerprint(workspace: &Workspace, repo: &Repo) -> ContentId {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(format!("{:?}", repo.rules().case).as_bytes());
-    let files = [
-        workspace.git_dir.as_ref().map(|dir| dir.join("index")),
-        workspace
-            .common_dir
-            .as_ref()
-            .map(|dir| dir.join("info/exclude")),
-        repo.rules().excludes.clone(),
-    ];
-    for path in files.into_iter().flatten() {
-        hasher.update(path.as_os_str().as_bytes());
-        if let Ok(stat) = rustix::fs::stat(&path) {
-            let stamp = Stamp::of(&stat);
-            hasher.update(format!("{stamp:?}").as_bytes());
-        }
-        hasher.update(b"\0");
-    }
-    ContentId(*hasher.finalize().as_bytes())
-}
-
-/// What a reason means where a path is named as not held.
-#[must_use]
-pub(super) fn is_expected(why: Why) -> bool {
-    matches!(why, Why::BulkyIgnored | Why::LargeIgnored)
-}
-
-/// Trees that are in memory only; empty for a point.
-pub(super) fn no_trees() -> Fresh {
-    Fresh::new()
 }

@@ -200,3 +200,27 @@ fn a_stat_cache_that_is_gone_or_garbage_costs_nothing_but_time() {
     }
     sandbox.holdpoint(["points", "verify"]).exits(0);
 }
+
+#[test]
+fn no_bit_of_a_stat_cache_stops_a_point() {
+    let sandbox = rich();
+    id_of_save(&sandbox);
+    sandbox.write("in/new", "new\n");
+    id_of_save(&sandbox);
+    let cache = store(&sandbox).with_file_name("cache");
+    let files: Vec<_> = fs::read_dir(&cache)
+        .unwrap()
+        .flatten()
+        .map(|entry| (entry.path(), fs::read(entry.path()).unwrap()))
+        .collect();
+    for round in 0..60_usize {
+        for (path, bytes) in &files {
+            let mut bytes = bytes.clone();
+            let at = round * 7919 % bytes.len();
+            bytes[at] ^= 1 << (round % 8);
+            fs::write(path, bytes).unwrap();
+        }
+        sandbox.write("a.txt", format!("{round}\n"));
+        sandbox.holdpoint(["save"]).exits(0);
+    }
+}

@@ -11,9 +11,10 @@ use crate::sys::env::Env;
 use crate::sys::lock::Lock;
 use crate::vault::handled::{self, Edge};
 use crate::vault::layout::Vault;
+use crate::vault::look::{Keep, Now, look};
 use crate::vault::point::{About, SafetyPoint};
 use crate::vault::stamp::file_clock;
-use crate::vault::take::{Keep, Now, look, settle};
+use crate::vault::take::settle;
 use crate::vault::walk::Trust;
 use bstr::BString;
 

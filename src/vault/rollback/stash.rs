@@ -6,10 +6,9 @@
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::repo::{Git, Kind, Workspace};
 use crate::sys::files;
-use crate::vault::diff::Trees;
+use crate::vault::diff::{Trees, no_trees};
 use crate::vault::layout::Vault;
 use crate::vault::point::SafetyPoint;
-use crate::vault::take::no_trees;
 use crate::vault::tree::Kind as Entry;
 use bstr::ByteSlice as _;
 use std::ffi::OsStr;
