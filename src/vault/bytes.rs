@@ -51,11 +51,6 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    /// Takes eight bytes as a signed number.
-    pub(super) fn i64(&mut self) -> Result<i64> {
-        Ok(i64::from_le_bytes(self.array()?))
-    }
-
     /// Takes eight bytes as a length in memory.
     pub(super) fn len(&mut self) -> Result<usize> {
         let what = self.what;

@@ -160,40 +160,53 @@ impl<'a> Iterator for Rows<'a> {
 
     fn next(&mut self) -> Option<CachedRow<'a>> {
         // A row that does not read ends the directory: what follows counts as new.
-        let mut reader = Reader::new(self.reader, WHAT);
-        let mut row = read_row(&mut reader, self.dev).ok()?;
-        let rest = reader.rest();
-        row.raw = self.reader.split_at(self.reader.len() - rest.len()).0;
-        self.reader = rest;
+        let (head, rest) = self.reader.split_first_chunk::<ROW>()?;
+        let [kind, flags, low, high, ..] = *head;
+        let len = usize::from(u16::from_le_bytes([low, high]));
+        let row = CachedRow {
+            name: rest.get(..len)?,
+            kind: Kind::from_code(kind)?,
+            flags,
+            stamp: read_stamp(part::<4, _, _>(head), self.dev),
+            id: ContentId(*part::<{ 4 + STAMP }, _, _>(head)),
+            raw: self.reader.get(..ROW + len)?,
+        };
+        self.reader = rest.get(len..)?;
         Some(row)
     }
 }
 
-fn read_row<'a>(reader: &mut Reader<'a>, dev: u64) -> Result<CachedRow<'a>> {
-    let kind = Kind::from_code(reader.u8()?).ok_or_else(|| damaged(WHAT))?;
-    let flags = reader.u8()?;
-    let len = usize::from(reader.u16()?);
-    let stamp = read_stamp(reader, dev)?;
-    let id = ContentId(reader.array()?);
-    Ok(CachedRow {
-        name: reader.take(len)?,
-        kind,
-        flags,
-        stamp,
-        id,
-        raw: &[],
-    })
+/// Bytes of a row before its name.
+const ROW: usize = 1 + 1 + 2 + STAMP + ContentId::LEN;
+
+/// Bytes of a stamp, without the device.
+const STAMP: usize = 4 + 8 + 12 + 12 + 8;
+
+/// The `N` bytes from `AT` on, without a check when it runs: every row is read this way.
+#[inline]
+fn part<const AT: usize, const N: usize, const WHOLE: usize>(bytes: &[u8; WHOLE]) -> &[u8; N] {
+    const { assert!(AT + N <= WHOLE, "a part lies in the whole") };
+    match bytes.get(AT..).and_then(<[u8]>::first_chunk) {
+        Some(part) => part,
+        None => unreachable!(),
+    }
 }
 
-fn read_stamp(reader: &mut Reader<'_>, dev: u64) -> Result<Stamp> {
-    Ok(Stamp {
-        mode: reader.u32()?,
-        size: reader.u64()?,
-        mtime: (reader.i64()?, reader.u32()?),
-        ctime: (reader.i64()?, reader.u32()?),
-        ino: reader.u64()?,
+fn read_stamp(bytes: &[u8; STAMP], dev: u64) -> Stamp {
+    Stamp {
+        mode: u32::from_le_bytes(*part::<0, _, _>(bytes)),
+        size: u64::from_le_bytes(*part::<4, _, _>(bytes)),
+        mtime: (
+            i64::from_le_bytes(*part::<12, _, _>(bytes)),
+            u32::from_le_bytes(*part::<20, _, _>(bytes)),
+        ),
+        ctime: (
+            i64::from_le_bytes(*part::<24, _, _>(bytes)),
+            u32::from_le_bytes(*part::<32, _, _>(bytes)),
+        ),
+        ino: u64::from_le_bytes(*part::<36, _, _>(bytes)),
         dev,
-    })
+    }
 }
 
 fn write_stamp(stamp: &Stamp, out: &mut Vec<u8>) {
@@ -211,7 +224,7 @@ impl<'a> Block<'a> {
         let mut reader = Reader::new(bytes, WHAT);
         let dev = reader.u64()?;
         let racy = reader.u8()? != 0;
-        let stamp = read_stamp(&mut reader, dev)?;
+        let stamp = read_stamp(&reader.array()?, dev);
         let tree = ContentId(reader.array()?);
         Ok(Self {
             stamp,

@@ -29,11 +29,30 @@ const GEAR: [u64; 256] = {
 /// How many of the bytes at the front make the next chunk; `None` when more bytes are needed to tell.
 pub(super) fn cut(bytes: &[u8], at_end: bool) -> Option<usize> {
     let limit = bytes.len().min(MAX);
+    let looked = bytes.get(MIN..limit).unwrap_or_default();
+    let gear = |byte: u8| GEAR[usize::from(byte)];
     let mut hash: u64 = 0;
-    for (at, byte) in bytes.iter().enumerate().take(limit).skip(MIN) {
-        hash = (hash << 1).wrapping_add(GEAR[usize::from(*byte)]);
+    let mut at = MIN;
+    let (fours, last) = looked.as_chunks::<4>();
+    for [a, b, c, d] in fours.iter().copied() {
+        // Four steps of the sum below at once: the next four wait for one addition only.
+        let (a, b, c, d) = (gear(a), gear(b), gear(c), gear(d));
+        let first = (hash << 1).wrapping_add(a);
+        let second = (hash << 2).wrapping_add((a << 1).wrapping_add(b));
+        let ab = (a << 2).wrapping_add(b << 1);
+        let third = (hash << 3).wrapping_add(ab.wrapping_add(c));
+        hash = (hash << 4).wrapping_add((ab.wrapping_add(c) << 1).wrapping_add(d));
+        let sums = [first, second, third, hash];
+        if let Some(step) = sums.iter().position(|sum| sum & MASK == 0) {
+            return Some(at + step + 1);
+        }
+        at += 4;
+    }
+    for byte in last {
+        hash = (hash << 1).wrapping_add(gear(*byte));
+        at += 1;
         if hash & MASK == 0 {
-            return Some(at + 1);
+            return Some(at);
         }
     }
     if limit == MAX || (at_end && limit > 0) {
@@ -70,6 +89,31 @@ mod tests {
             bytes = tail;
         }
         out
+    }
+
+    /// One byte after the other, as the four at a time have to come out.
+    fn plain(bytes: &[u8]) -> usize {
+        let mut hash: u64 = 0;
+        for (at, byte) in bytes.iter().enumerate().take(MAX).skip(MIN) {
+            hash = (hash << 1).wrapping_add(GEAR[usize::from(*byte)]);
+            if hash & MASK == 0 {
+                return at + 1;
+            }
+        }
+        bytes.len().min(MAX)
+    }
+
+    #[test]
+    fn a_cut_is_where_the_sum_of_single_bytes_puts_it() {
+        let bytes = noise(2 << 20);
+        for start in (0..1 << 20).step_by(4099) {
+            let bytes = &bytes[start..];
+            assert_eq!(cut(bytes, true), Some(plain(bytes)));
+        }
+        for len in [1, MIN - 1, MIN, MIN + 1, MIN + 2, MIN + 3, MIN + 4, MIN + 5] {
+            assert_eq!(cut(&bytes[..len], true), Some(len));
+            assert_eq!(cut(&bytes[..len], false), None);
+        }
     }
 
     #[test]
