@@ -45,8 +45,13 @@ enum Command {
 /// Runs the command.
 pub(super) fn run(env: &Env, args: &Args) -> Result<ExitStatus> {
     let workspace = Workspace::here(env)?;
-    if let Some(notice) = rollback::recover(env, &workspace)? {
-        out::note(format!("holdpoint: {notice}"));
+    match (rollback::recover(env, &workspace), &args.command) {
+        (Ok(notice), _) => notice
+            .iter()
+            .for_each(|notice| out::note(format!("holdpoint: {notice}"))),
+        (Err(error), Some(Command::Drop { .. } | Command::Prune)) => return Err(error),
+        // Who looks for a way back must see which there are.
+        (Err(error), _) => out::note(format!("holdpoint: {error}")),
     }
     match &args.command {
         None => list(env, &workspace, args.json),

@@ -289,8 +289,14 @@ fn tell_left(left: &[Left], target: &SafetyPoint) {
         out::note(format!("{does}: {} ({})", out::path(&left.path), left.why));
     }
     if status_of(left) != ExitStatus::Passed {
+        let is_gits = |left: &Left| left.path.starts_with(b".git");
+        let paths = if left.iter().any(is_gits) {
+            ""
+        } else {
+            " -- PATHS"
+        };
         out::note(format!(
-            "see to what is in the way, then put back the rest: holdpoint rollback {} -- PATHS",
+            "see to what is in the way, then put back the rest: holdpoint rollback {}{paths}",
             target.id
         ));
     }

@@ -31,12 +31,25 @@ pub(super) fn write(vault: &Vault, workspace: &Workspace) -> Result<()> {
 
 /// Returns true where every pack is there that was there when the stat cache was written.
 pub(super) fn is_whole(vault: &Vault, workspace: &Workspace) -> Result<bool> {
-    let Some(packs) = read(&path(vault, workspace))? else {
-        return Ok(false);
-    };
-    Ok(packs.iter().all(|(name, size)| {
+    let path = path(vault, workspace);
+    let is_there = |(name, size): (&String, &u64)| {
         fs::metadata(vault.store.dir().join(name)).is_ok_and(|meta| meta.len() == *size)
-    }))
+    };
+    let mut packs = read(&path)?;
+    loop {
+        if packs
+            .as_ref()
+            .is_some_and(|packs| packs.iter().all(is_there))
+        {
+            return Ok(true);
+        }
+        // They may have been merged since: the ledger told of it before they went.
+        let again = read(&path)?;
+        if again == packs {
+            return Ok(false);
+        }
+        packs = again;
+    }
 }
 
 /// Enters a pack that came in the place of others, before those go.

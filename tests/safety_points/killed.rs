@@ -432,6 +432,32 @@ fn a_read_only_vault_is_loud() {
 }
 
 #[test]
+fn a_workspace_that_became_read_only_is_put_back_later() {
+    let sandbox = Sandbox::plain();
+    let script = "
+        mkdir ../ro; mount -t tmpfs none ../ro; cd ../ro
+        git init -q .; echo a > a; echo b > b; id=$(\"$HOLDPOINT\" save)
+        rm a; echo x > b; mount -o remount,ro ../ro
+        if \"$HOLDPOINT\" rollback $id --yes 2> ../err; then exit 1; fi
+        grep -qi 'read-only' ../err
+        \"$HOLDPOINT\" points 2> ../err | grep -q manual
+        grep -q 'interrupted and could not be finished' ../err
+        if \"$HOLDPOINT\" save 2> ../err; then exit 1; fi
+        grep -q 'nothing is lost' ../err
+        mount -o remount,rw ../ro
+        \"$HOLDPOINT\" points 2>&1 | grep -q 'finished the rollback'
+        test \"$(cat a b | tr -d '\\n')\" = ab";
+    if let Some(output) = in_namespace(&sandbox, script) {
+        assert!(
+            output.status.success(),
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+}
+
+#[test]
 fn damage_is_found_and_named() {
     let sandbox = busy();
     let id = save(&sandbox)["id"].as_str().unwrap().to_owned();

@@ -333,6 +333,31 @@ fn more_files_than_are_synced_one_by_one() {
 }
 
 #[test]
+fn an_index_that_nobody_may_change_is_named() {
+    let sandbox = rich();
+    let id = save(&sandbox)["id"].as_str().unwrap().to_owned();
+    let (before, said) = (Picture::of(&sandbox), git_says(&sandbox));
+    shell(&sandbox, "git add -A; git commit -qm all; rm a.txt");
+    if !immutable(&sandbox, "+i", &[".git/index"]) {
+        return;
+    }
+    let args = ["rollback", &id, "--yes", "--refs"];
+    let ran = sandbox.holdpoint(args).exits(3);
+    immutable(&sandbox, "-i", &[".git/index"]);
+    assert!(
+        ran.err.contains("could not be put back: .git/index"),
+        "{}",
+        ran.err
+    );
+    // It cannot be asked for by its name, so nothing else is said.
+    assert!(!ran.err.contains("-- PATHS"), "{}", ran.err);
+    assert!(sandbox.work().join("a.txt").exists());
+    sandbox.holdpoint(args).exits(0);
+    before.assert_same(&Picture::of(&sandbox));
+    assert_eq!(git_says(&sandbox), said);
+}
+
+#[test]
 fn devices_and_sockets_in_the_place_of_files_are_named() {
     let sandbox = rich();
     let id = save(&sandbox)["id"].as_str().unwrap().to_owned();
