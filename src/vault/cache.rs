@@ -6,9 +6,12 @@
 //! that does not read as it was written is left aside and everything is read anew.
 //!
 //! ```text
-//! base:  "HPSTAT\0\1" nonce[16] header blocks:u32 length:u32… block… "END."
-//! delta: "HPSTAD\0\1" nonce[16] header blocks:u32 (index:u32 length:u32)… block… "END."
+//! base:  "HPSTAT\0\2" nonce[16] header blocks:u32 length:u32… block… crc:u32 "END."
+//! delta: "HPSTAD\0\2" nonce[16] header blocks:u32 (index:u32 length:u32)… block… crc:u32 "END."
 //! ```
+//!
+//! It is written without waiting for the disk. The sum keeps what a power cut or
+//! the disk made of it from getting into a point, as a content that nobody has.
 
 use super::bytes::{Reader, damaged};
 use super::id::ContentId;
@@ -16,12 +19,16 @@ use super::stamp::Stamp;
 use super::tree::Kind;
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::sys::files::{self, Durability};
+use flate2::Crc;
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-const BASE: &[u8; 8] = b"HPSTAT\0\x01";
-const DELTA: &[u8; 8] = b"HPSTAD\0\x01";
+const BASE: &[u8; 8] = b"HPSTAT\0\x02";
+const DELTA: &[u8; 8] = b"HPSTAD\0\x02";
 const END: &[u8; 4] = b"END.";
+/// How many bytes stand behind the blocks.
+const TAIL: usize = 4 + END.len();
 const WHAT: &str = "the stat cache";
 /// How many bytes stand before a directory's rows.
 pub(super) const HEAD: usize = 8 + 1 + 44 + ContentId::LEN;
@@ -340,7 +347,7 @@ impl Cache {
     }
 
     fn read_base(base: Vec<u8>) -> Result<Self> {
-        if !base.ends_with(END) {
+        if !is_whole(&base) {
             return Err(damaged(WHAT));
         }
         let mut reader = Reader::new(&base, WHAT);
@@ -359,7 +366,7 @@ impl Cache {
             places.push((false, at, at + len));
             at += len;
         }
-        if at + END.len() != base.len() {
+        if at + TAIL != base.len() {
             return Err(damaged(WHAT));
         }
         Ok(Self {
@@ -374,7 +381,7 @@ impl Cache {
 
     fn read_delta(&mut self, delta: Vec<u8>) -> Result<()> {
         let mut reader = Reader::new(&delta, WHAT);
-        if !delta.ends_with(END)
+        if !is_whole(&delta)
             || reader.take(DELTA.len())? != DELTA
             || reader.array::<16>()? != self.nonce
         {
@@ -392,7 +399,7 @@ impl Cache {
             changed.insert(block, (at, at + len));
             at += len;
         }
-        if at + END.len() != delta.len() {
+        if at + TAIL != delta.len() {
             return Err(damaged(WHAT));
         }
         for (block, (start, end)) in &changed {
@@ -459,6 +466,8 @@ impl Cache {
         for bytes in delta.values() {
             out.extend_from_slice(bytes);
         }
+        let sum = sum(&out);
+        out.extend_from_slice(&sum.to_le_bytes());
         out.extend_from_slice(END);
         let path = delta_path(path);
         // A rename over a file makes ext4 start to write the new one out. Whoever
@@ -503,6 +512,10 @@ impl Cache {
         }
         let roots = [header.work, header.git];
         files::replace_by(path, 0o600, Durability::Lazy, &|out| {
+            let mut out = Summed {
+                out,
+                sum: Crc::new(),
+            };
             let mut head = Vec::with_capacity(256);
             head.extend_from_slice(BASE);
             head.extend_from_slice(&ulid::Ulid::generate().to_bytes());
@@ -533,8 +546,45 @@ impl Cache {
                 }
                 out.write_all(&bytes)?;
             }
+            let sum = out.sum.sum();
+            out.write_all(&sum.to_le_bytes())?;
             out.write_all(END)
         })
+    }
+}
+
+/// Returns true for a file that reads as it was written.
+fn is_whole(bytes: &[u8]) -> bool {
+    let Some((bytes, end)) = bytes.split_last_chunk::<{ END.len() }>() else {
+        return false;
+    };
+    let Some((bytes, noted)) = bytes.split_last_chunk() else {
+        return false;
+    };
+    end == END && sum(bytes) == u32::from_le_bytes(*noted)
+}
+
+fn sum(bytes: &[u8]) -> u32 {
+    let mut sum = Crc::new();
+    sum.update(bytes);
+    sum.sum()
+}
+
+/// Sums up what passes.
+struct Summed<'a> {
+    out: &'a mut dyn Write,
+    sum: Crc,
+}
+
+impl Write for Summed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.sum.update(bytes.get(..written).unwrap_or_default());
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
     }
 }
 
