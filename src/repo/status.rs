@@ -1,6 +1,6 @@
 //! Which files have bytes that git does not hold: modified, staged, untracked, ignored.
 //!
-//! Tracked files are compared with the index by `lstat`, on two threads where
+//! Tracked files are compared with the index by `lstat`, on several threads where
 //! there are many, and by content only where the numbers differ. The index is
 //! never written, not even refreshed. A file that a filter of git's would convert
 //! may count as modified when its numbers changed: that errs on the careful side. What git ignores is asked of libgit2 for single paths, and of
@@ -24,6 +24,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Entries from which a second thread pays.
 const MANY: usize = 1500;
+
+/// Threads beside the first, at most.
+const MOST: usize = 3;
 
 /// Entries that a thread takes at a time.
 const PART: usize = 64;
@@ -153,20 +156,22 @@ impl Tracked {
         let entries = self.below(dir);
         let next = AtomicUsize::new(0);
         let look = || self.modified_of(entries, &next, most);
-        let mut found = if entries.len() < MANY {
-            look()
-        } else {
-            std::thread::scope(|scope| {
-                let other = beside(scope, look);
-                let mut found = look();
+        let others = match entries.len() {
+            0..MANY => 0,
+            _ => std::thread::available_parallelism().map_or(0, |all| (all.get() - 1).min(MOST)),
+        };
+        let mut found = std::thread::scope(|scope| {
+            let others: Vec<_> = (0..others).map(|_| beside(scope, look)).collect();
+            let mut found = look();
+            for other in others {
                 match other.join() {
                     Ok(other) => found.extend(other),
-                    // What the other thread had taken is looked at by nobody: it may all be changed.
+                    // What that thread had taken is looked at by nobody: it may all be changed.
                     Err(_) => found.extend(entries.first().map(|entry| self.name(entry))),
                 }
-                found
-            })
-        };
+            }
+            found
+        });
         found.sort();
         found.truncate(most);
         found

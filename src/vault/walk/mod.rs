@@ -22,6 +22,7 @@ use super::store::{Aside, Packer, Store};
 use super::tree::{Kind, Why};
 use crate::error::{Context as _, ErrorKind, Result};
 use crate::sys::beside::beside;
+use crate::sys::failpoint;
 use bstr::BString;
 use entry::Entry;
 use listing::{Listing, list, open_below, open_root};
@@ -313,6 +314,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Ends the walk where a thread of it panics: what that thread was at is done by nobody.
+struct End<'s>(&'s Shared<'s>);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            lock(&self.0.queue).failed = true;
+            self.0.ready.notify_all();
+        }
+    }
+}
+
 impl Aside for Shared<'_> {
     fn offer(&self, id: ContentId, bytes: &[u8]) -> bool {
         let mut queue = lock(&self.queue);
@@ -376,6 +389,7 @@ impl Shared<'_> {
             not_held: Vec::new(),
         };
         let mut result = Ok(());
+        let _end = End(self);
         while let Some(task) = self.next() {
             let node = match task {
                 Task::Visit(node) => node,
@@ -473,6 +487,7 @@ impl Shared<'_> {
             });
             Ok(())
         };
+        failpoint::panic_if_asked();
         let Some(root) = self.root(node.side) else {
             return Ok(());
         };
