@@ -6,6 +6,9 @@
 //! authorisation headers, values of secret-like names), and, next to a
 //! secret-like word, for long mixed strings.
 
+mod addresses;
+mod commands;
+
 use serde_json::Value;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -125,6 +128,9 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     urls(text, &mut found);
     headers(text, &mut found);
     named(text, &mut found);
+    addresses::find(text, &mut found);
+    addresses::parts(text, &mut found);
+    commands::find(text, &mut found);
     if found.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -219,7 +225,12 @@ fn prefixed(text: &str, found: &mut Vec<Range<usize>>) {
             }
             let body = start + prefix.len();
             let end = token_end(bytes, body);
-            let mixed = *least < 20 || bytes[body..end].iter().any(u8::is_ascii_digit);
+            let word = &bytes[body..end];
+            let mixed = *least < 20
+                || prefix.len() >= 8
+                || word.iter().any(u8::is_ascii_digit)
+                || word.iter().any(u8::is_ascii_uppercase)
+                    && word.iter().any(u8::is_ascii_lowercase);
             if end - body >= *least && mixed {
                 found.push(start..end);
             }
@@ -459,6 +470,10 @@ fn is_secret_name(name: &str) -> bool {
     if describes {
         return false;
     }
+    // A key itself, as `kubeconfig` holds one.
+    if parts.len() > 1 && parts.ends_with(&["key".to_owned(), "data".to_owned()]) {
+        return true;
+    }
     parts.iter().any(|part| PARTS.contains(&part.as_str()))
         || parts
             .windows(2)
@@ -530,6 +545,53 @@ mod tests {
                 "t=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-DEF_123",
                 "eyJhbGciOiJIUzI1NiJ9",
             ),
+            ("mysql -uroot -pS3cretPw -e 'drop table x'", "S3cretPw"),
+            ("sudo mysql -pS3cretPw", "S3cretPw"),
+            ("redis-cli -h x -a r3dis FLUSHALL", "r3dis"),
+            ("sshpass -p 'two words' ssh h", "two words"),
+            ("docker login -u me -p d0cker r.io", "d0cker"),
+            ("sqlcmd -S h -U sa -P sqlS3cret -Q 'x'", "sqlS3cret"),
+            ("zip -P zipS3cret o.zip a", "zipS3cret"),
+            ("7z x -p7zS3cret a.7z", "7zS3cret"),
+            ("mongodump -u a -p mongoS3cret", "mongoS3cret"),
+            ("ldapsearch -D cn=x -w ldapS3cret -b y", "ldapS3cret"),
+            ("curl -u admin:adm1n https://x", "adm1n"),
+            ("curl --user=admin:adm1n https://x", "adm1n"),
+            ("curl -b 'session=abc123' https://x", "abc123"),
+            ("smbclient //h/s -U 'u%smbS3cret'", "smbS3cret"),
+            ("htpasswd -cb f user htS3cret", "htS3cret"),
+            ("echo sud0 | sudo -S ls", "sud0"),
+            ("echo 'root:rootS3cret' | chpasswd", "rootS3cret"),
+            (
+                "ls; echo tok123 | docker login -u a --password-stdin",
+                "tok123",
+            ),
+            ("gh auth login --with-token <<< tok123", "tok123"),
+            (
+                "echo 'machine x login u password netS3cret' > .netrc",
+                "netS3cret",
+            ),
+            ("echo 'client-key-data: LS0tLS1CRUdJTg=='", "LS0tLS1CRUdJTg"),
+            (
+                "azcopy rm 'https://a.net/b?sv=2020&sig=AbCdEf%3D'",
+                "AbCdEf",
+            ),
+            (
+                "curl https://hooks.slack.com/services/T0/B0/XXXXYYYY",
+                "XXXXYYYY",
+            ),
+            (
+                "curl https://api.telegram.org/bot123456789:AAEhBOweik6ad9rQXMENQjcrGbqCr4Kbc/getMe",
+                "AAEhBOweik6ad9rQXMENQjcrGbqCr4Kbc",
+            ),
+            (
+                "echo MTA4NDk1NjQ3ODkwMTIzNDU2.GaBcDe.abcdefghijklmnopqrstuvwxyz0123456789AB",
+                "GaBcDe",
+            ),
+            (
+                "echo hf_abcdefghijklmnopqrstuvwxyzABCDEFGH",
+                "abcdefghijklmnopqrstuvwxyz",
+            ),
         ] {
             let clean = redact(text);
             assert!(!clean.contains(secret), "{text} -> {clean}");
@@ -550,6 +612,21 @@ mod tests {
             "https://user@example.org/x",
             "token_count: 12",
             "-----BEGIN CERTIFICATE-----\nMIIC\n-----END CERTIFICATE-----",
+            "mysql -p db",
+            "mkdir -p a/b && cp -pr x y",
+            "ssh -p 2222 host",
+            "docker run -p 8080:80 x",
+            "psql -p 5432 -c 'drop table x'",
+            "curl -u $USER:$PASS https://x",
+            "curl -b cookies.txt https://x",
+            "echo hello | sudo tee /etc/x",
+            "echo mysql -p",
+            "tar -xpf a.tar",
+            "unzip -o a.zip",
+            "git log --format=%H:%an",
+            "curl 'https://x/?page=2&key=1'",
+            "rsync -avp src/ x/",
+            "twine upload dist/a",
         ] {
             assert_eq!(redact(text), text);
         }
@@ -578,7 +655,8 @@ mod tests {
         fn marks_in_any_order_never_fail(parts in prop::collection::vec(prop_oneof![
             Just("://"), Just("@"), Just(":"), Just("password"), Just("="), Just("\""), Just("é"),
             Just("-----BEGIN "), Just("PRIVATE KEY-----"), Just("eyJ"), Just("."), Just("Bearer "),
-            Just("--token"), Just(" "), Just("ghp_"), Just("authorization:"), Just("密码"), Just("'"),
+            Just("--token"), Just("mysql -p"), Just("curl -u "), Just("| sudo -S"), Just("echo "),
+            Just("/bot1234567:"), Just("&sig="), Just("<<<"), Just("\n"), Just(";"), Just(" "), Just("ghp_"), Just("authorization:"), Just("密码"), Just("'"),
         ], 0..40)) {
             let _ = redact(&parts.concat());
         }
