@@ -78,6 +78,8 @@ pub struct Scope {
     pub user: BString,
     pub(crate) vars: BTreeMap<BString, Value>,
     pub(crate) unset: BTreeSet<BString>,
+    /// Names that the script itself gave a value.
+    pub(crate) assigned: BTreeSet<BString>,
     pub(crate) functions: BTreeMap<BString, Rc<Node>>,
     pub(crate) aliases: BTreeMap<BString, BString>,
     pub(crate) positional: Vec<Arg>,
@@ -96,6 +98,7 @@ impl Scope {
             user: BString::from("user"),
             vars: BTreeMap::new(),
             unset: BTreeSet::new(),
+            assigned: BTreeSet::new(),
             functions: BTreeMap::new(),
             aliases: BTreeMap::new(),
             positional: Vec::new(),
@@ -111,6 +114,7 @@ impl Scope {
 
     pub(crate) fn assign(&mut self, name: &BStr, value: Value) {
         self.unset.remove(name.as_bytes().as_bstr());
+        self.assigned.insert(name.into());
         self.vars.insert(name.into(), value);
     }
 

@@ -209,10 +209,9 @@ fn words(text: &str) -> Vec<Word<'_>> {
                         break;
                     }
                 }
-                Some(_) => {}
                 None if next.is_whitespace() || matches!(next, ';' | '|' | '&') => break,
                 None if matches!(next, '"' | '\'') => open = Some(next),
-                None => {}
+                _ => {}
             }
             letters.next();
             end = at + next.len_utf8();

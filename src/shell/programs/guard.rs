@@ -46,8 +46,55 @@ pub(super) fn look(walk: &mut Walk<'_>, call: &Call<'_>) {
     if let Some(why) = why {
         walk.note(DeedKind::Guard { why });
     }
+    unchecked_agent(walk, call);
     for (name, value) in walk.env.clone() {
         variable(walk, &name, &value);
+    }
+}
+
+/// Agents, and their options that switch off what asks a person.
+const UNCHECKED: &[(&str, &[&str])] = &[
+    (
+        "claude",
+        &[
+            "--dangerously-skip-permissions",
+            "--allow-dangerously-skip-permissions",
+            "--setting-sources",
+            "bypassPermissions",
+            "--permission-mode=bypassPermissions",
+        ],
+    ),
+    (
+        "codex",
+        &[
+            "--yolo",
+            "--dangerously-bypass-approvals-and-sandbox",
+            "danger-full-access",
+            "--sandbox=danger-full-access",
+        ],
+    ),
+    ("gemini", &["--yolo", "-y", "yolo", "--approval-mode=yolo"]),
+    ("qwen", &["--yolo", "-y", "yolo", "--approval-mode=yolo"]),
+    ("copilot", &["--allow-all-tools", "--allow-all", "--yolo"]),
+    ("cursor-agent", &["--force", "-f", "--yolo"]),
+    ("agent", &["--force", "--yolo"]),
+    ("crush", &["--yolo", "-y"]),
+    ("amp", &["--dangerously-allow-all"]),
+    ("aider", &["--yes-always", "--no-git"]),
+    ("opencode", &["--dangerously-skip-permissions"]),
+    ("goose", &["--approve"]),
+];
+
+/// Another agent that is started so that nobody is asked.
+fn unchecked_agent(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let Some((name, options)) = UNCHECKED.iter().find(|(name, _)| *name == call.name) else {
+        return;
+    };
+    if call.args.iter().any(|arg| options.contains(&arg.word())) {
+        walk.mark(
+            Level::Confirm,
+            format!("{name} is started so that it asks nobody"),
+        );
     }
 }
 
@@ -137,7 +184,7 @@ fn own_verbs(call: &Call<'_>) -> Option<String> {
         .collect();
     let acts = match words.as_slice() {
         ["confirm" | "deny" | "uninstall", ..] => true,
-        ["prefs", "set", ..] => true,
+        ["prefs" | "contract", "confirm", ..] | ["prefs", "set", ..] => true,
         ["session", verb, ..] => *verb != "show",
         ["points", "drop" | "prune", ..] => true,
         ["log", ..] => call.args.iter().any(|arg| arg.text == "--repair"),

@@ -50,6 +50,11 @@ fn read_within(walk: &mut Walk<'_>, language: Language, text: &[u8], depth: u8) 
         walk.opaque(Level::MustAsk, "the program's text is not known");
         return;
     }
+    if text.contains_str("TIOCSTI") {
+        walk.note(DeedKind::Guard {
+            why: "words are put into a terminal as if a person had typed them".to_owned(),
+        });
+    }
     for call in calls_of(walk, language, text) {
         if let Some(does) = find(language, &call, text) {
             apply(walk, language, does, &call, text, depth);

@@ -4,6 +4,7 @@ use super::{Act, Git, setting_of};
 use crate::judge::{GitClass, Level};
 use crate::shell::arg::Arg;
 use crate::shell::options::{Options, Spec};
+use crate::shell::scope::Value;
 use crate::shell::walk::Stream;
 use bstr::{BString, ByteSlice as _};
 
@@ -77,7 +78,21 @@ impl Git<'_, '_> {
         if reads {
             return;
         }
-        let keys: Vec<(BString, Arg)> = self.walk.env.clone();
+        let mut keys: Vec<(BString, Arg)> = self.walk.env.clone();
+        // What the script has exported counts as well as what stands before the command.
+        let scope = &self.walk.scope;
+        for name in &scope.assigned {
+            let moves = name.starts_with(b"GIT_CONFIG")
+                || matches!(
+                    name.as_slice(),
+                    b"GIT_EXEC_PATH" | b"HOME" | b"XDG_CONFIG_HOME" | b"XDG_STATE_HOME"
+                );
+            if let (true, Some(Value::One(value))) = (moves, scope.vars.get(name))
+                && scope.home.as_ref() != Some(&value.text)
+            {
+                keys.push((name.clone(), value.clone()));
+            }
+        }
         for (name, value) in keys {
             let overrides = name.starts_with(b"GIT_CONFIG_KEY_")
                 && disarms(&value.text.to_str_lossy().to_lowercase())
