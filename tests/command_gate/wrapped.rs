@@ -57,7 +57,11 @@ fn wrapped(wrapper: &str, command: &str) -> String {
     if wrapper.contains("'''[]'''") {
         return wrapper.replace("[]", command);
     }
-    wrapper.replace("{}", command).replace("[]", &quoted)
+    if wrapper.contains("{}") {
+        wrapper.replace("{}", command)
+    } else {
+        wrapper.replace("[]", &quoted)
+    }
 }
 
 /// What a wrapper's own syntax would change of a command.

@@ -85,6 +85,7 @@ fn sed(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
                 | b"s/.*//g"
                 | b"s/^.*$//"
                 | b"/.*/d"
+                | b"/./d"
                 | b"/^/d"
                 | b"z"
         )

@@ -408,8 +408,8 @@ fn manage(walk: &mut Walk<'_>, manager: &Manager, call: &Call<'_>) -> Stream {
                 "t" => ("test".to_owned(), rest),
                 name => (name.to_owned(), rest),
             };
-            if !name.is_empty() {
-                super::scripts::package_script(walk, &name, rest);
+            if !name.is_empty() && !super::scripts::package_script(walk, &name, rest) {
+                bin(walk, &name, rest);
             }
         }
         Some(Execute) => {
@@ -443,11 +443,55 @@ fn manage(walk: &mut Walk<'_>, manager: &Manager, call: &Call<'_>) -> Stream {
             // `yarn build`, `pnpm lint`, `bun dev`.
             if matches!(call.name, "yarn" | "pnpm" | "bun") {
                 let name = word.word().to_owned();
-                super::scripts::package_script(walk, &name, rest);
+                if !super::scripts::package_script(walk, &name, rest) {
+                    let at = call.args.iter().position(|arg| arg == word).unwrap_or(0);
+                    bin(walk, &name, call.args.get(at + 1..).unwrap_or_default());
+                }
             }
         }
     }
     Stream::Unknown
+}
+
+/// Programs of packages that `yarn NAME` and a script of the same name run.
+const BINS: &[&str] = &[
+    "cdk",
+    "changeset",
+    "convex",
+    "del-cli",
+    "drizzle-kit",
+    "firebase",
+    "knex",
+    "lerna",
+    "mikro-orm",
+    "netlify",
+    "np",
+    "nx",
+    "prisma",
+    "rimraf",
+    "semantic-release",
+    "sequelize",
+    "sequelize-cli",
+    "serverless",
+    "shx",
+    "sls",
+    "sst",
+    "supabase",
+    "trash",
+    "typeorm",
+    "typeorm-ts-node-commonjs",
+    "typeorm-ts-node-esm",
+    "vercel",
+    "wrangler",
+];
+
+/// Runs a package's own program where no script has its name.
+fn bin(walk: &mut Walk<'_>, name: &str, rest: &[Arg]) {
+    if BINS.contains(&name) {
+        let mut words = vec![Arg::known(name)];
+        words.extend(rest.iter().filter(|arg| arg.text != "--").cloned());
+        let _ = walk.run_args(&words, &Stream::Unknown);
+    }
 }
 
 fn install(walk: &mut Walk<'_>, manager: &Manager, options: &Options, rest: &[Arg], machine: bool) {

@@ -125,7 +125,11 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         | "history" | "return" | "break" | "continue" | "exit" | "umask" | "ulimit" | "shopt"
         | "setopt" | "sleep" | "times" | "bind" | "complete" | "compgen" | "enable" | "dirs"
         | "logout" | "suspend" => {
-            if call.name == "history" && args.iter().any(|arg| arg.text == "-c") {
+            if call.name == "history"
+                && args
+                    .iter()
+                    .any(|arg| arg.is_option() && arg.text.contains(&b'c'))
+            {
                 walk.mark(Level::Confirm, "the shell's history is cleared");
             }
             Stream::Nothing

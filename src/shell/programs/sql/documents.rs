@@ -67,6 +67,7 @@ pub(super) fn dropped(walk: &mut Walk<'_>, text: &[u8]) {
         ".deleteMany()",
         ".remove()",
         "shutdownServer",
+        "shutdown:1",
         "dropAllRoles",
         "fsyncLock",
         "replSetReconfig",

@@ -141,7 +141,7 @@ pub(super) const ROWS: &[Row] = &[
         "** delete|destroy|remove|purge|reset|disable|abandon-instances|delete-instances|undelete-never",
         "cloud resources are deleted",
     ),
-    kills("gcloud", "** delete-*", "cloud resources are deleted"),
+    kills("gcloud", "** delete-*", "cloud resources are deleted").unless("describe list"),
     kills("gcloud", "storage rm", "objects are deleted"),
     kills(
         "gcloud",
@@ -223,7 +223,7 @@ pub(super) const ROWS: &[Row] = &[
         "** delete|purge|remove|delete-batch|destroy|wipe|deallocate|clear|delete-source|revoke|delete-from-*",
         "cloud resources are deleted",
     ),
-    kills("az", "** delete-*", "cloud resources are deleted"),
+    kills("az", "** delete-*", "cloud resources are deleted").unless("show list"),
     kills(
         "az",
         "storage blob sync",

@@ -382,6 +382,7 @@ fn contained(walk: &mut Walk<'_>, args: &[Arg], fresh: bool) {
     };
     let options = Options::read(args, &spec);
     let mut mounts: Vec<(BString, Arg)> = Vec::new();
+    let mut volumes: Vec<BString> = Vec::new();
     for volume in options.values(&["v", "volume"]) {
         let parts: Vec<&[u8]> = volume.text.split_str(":").collect();
         if let [from, to, rest @ ..] = parts.as_slice() {
@@ -393,6 +394,8 @@ fn contained(walk: &mut Walk<'_>, args: &[Arg], fresh: bool) {
                 || from.contains(&crate::shell::arg::UNKNOWN);
             if ours && !reads {
                 mounts.push(((*to).into(), Arg::known(*from)));
+            } else if !ours && !reads {
+                volumes.push((*to).into());
             }
         }
     }
@@ -445,8 +448,30 @@ fn contained(walk: &mut Walk<'_>, args: &[Arg], fresh: bool) {
     walk.scope = scope;
     let deeds: Vec<_> = walk.script.deeds.drain(before..).collect();
     for deed in deeds {
-        inside(walk, deed, &mounts, &home, fresh);
+        if empties_volume(&deed, &volumes) {
+            walk.note(DeedKind::System {
+                class: SystemClass::Irreversible,
+                why: "files of a volume are deleted".to_owned(),
+            });
+        } else {
+            inside(walk, deed, &mounts, &home, fresh);
+        }
     }
+}
+
+/// Whether a deed deletes what a named volume holds.
+fn empties_volume(deed: &crate::shell::deed::Deed, volumes: &[BString]) -> bool {
+    use crate::shell::deed::PathOp;
+    let DeedKind::File { op, path } = &deed.kind else {
+        return false;
+    };
+    let destroys = matches!(op, PathOp::Delete { .. } | PathOp::Empty | PathOp::Mirror);
+    let place = deed.dir.join(&Arg::known(path.text.clone()));
+    destroys
+        && matches!(place, crate::shell::scope::Dir::Known(place) if volumes.iter().any(|volume| {
+            let volume = volume.trim_end_with(|c| c == '/');
+            place.strip_prefix(volume).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+        }))
 }
 
 /// Moves a deed out of a container: onto our files, or out of sight.

@@ -12,6 +12,16 @@ pub(super) const ROWS: &[Row] = &[
         "what terraform knows of infrastructure moves to another place",
     )
     .with("-migrate-state -force-copy --migrate-state"),
+    kills(
+        "terragrunt",
+        "run|run-all|stack ** destroy",
+        "infrastructure is destroyed",
+    ),
+    asks(
+        "terragrunt",
+        "run|run-all|stack ** apply",
+        "infrastructure changes",
+    ),
     kills(TF, "destroy", "infrastructure is destroyed"),
     kills(TF, "apply", "infrastructure is destroyed").with("-destroy --destroy"),
     kills(
