@@ -64,7 +64,18 @@ pub(super) fn copy(
                 .with_extension("seen")
         })
         .unwrap_or_default();
-    let there = path.symlink_metadata().is_ok();
+    let found = path.symlink_metadata().ok();
+    let there = found.as_ref().is_some_and(fs::Metadata::is_file);
+    if found.is_some() && !there {
+        // A directory, link or pipe in its place is nothing that we put there.
+        let aside = path.with_extension(format!("found-{}", clock::id()));
+        fs::rename(path, &aside).doing(ErrorKind::Io, doing)?;
+        notes.push(format!(
+            "{} was no file; what was found is kept as {}",
+            path.display(),
+            aside.display()
+        ));
+    }
     let mut whole = mirror.metadata().doing(ErrorKind::Io, doing)?.len();
     if !there && whole > 0 && known.exists() {
         notes.push(format!(

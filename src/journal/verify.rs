@@ -73,6 +73,13 @@ pub fn verify(workspace: &Workspace, log: Log) -> Result<Report> {
 
 fn reader(path: &Path) -> Result<Option<BufReader<File>>> {
     match File::open(path) {
+        Ok(file) if file.metadata().is_ok_and(|meta| meta.is_dir()) => {
+            Err(crate::error::Error::new(
+                ErrorKind::Io,
+                format!("cannot read {}: it is a directory", path.display()),
+            )
+            .hint("what was there is written again from the mirror: holdpoint log --repair"))
+        }
         Ok(file) => Ok(Some(BufReader::with_capacity(1 << 18, file))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).doing(ErrorKind::Io, || format!("cannot read {}", path.display())),
@@ -197,9 +204,15 @@ pub fn repair(workspace: &Workspace, log: Log) -> Result<Vec<String>> {
         done.push(format!("a torn last line is kept in {}", aside.display()));
     }
     if let Some(copy) = copy_path(workspace, log) {
-        let before = files::read_if_there(&copy)?.map(|bytes| bytes.len());
+        let length = |path: &Path| {
+            path.symlink_metadata()
+                .ok()
+                .filter(std::fs::Metadata::is_file)
+                .map(|meta| meta.len())
+        };
+        let before = length(&copy);
         heal::copy(workspace, &mirror, &copy, heal::Care::Whole, &mut done)?;
-        let after = files::read_if_there(&copy)?.map(|bytes| bytes.len());
+        let after = length(&copy);
         if before != after && done.is_empty() {
             done.push(format!("{} was brought up to date", copy.display()));
         }

@@ -418,6 +418,32 @@ fn a_writer_killed_at_any_moment_leaves_a_whole_log() {
 }
 
 #[test]
+fn what_is_no_file_in_the_logs_place_is_kept_aside_and_the_log_written_again() {
+    for kind in ["directory", "link"] {
+        let (sandbox, env, workspace) = opened();
+        add(&env, &workspace, "first");
+        fs::remove_file(log(&sandbox)).unwrap();
+        if kind == "directory" {
+            fs::create_dir(log(&sandbox)).unwrap();
+            fs::write(log(&sandbox).join("inside"), "kept\n").unwrap();
+        } else {
+            std::os::unix::fs::symlink("nowhere", log(&sandbox)).unwrap();
+        }
+        sandbox.holdpoint(["log", "--repair"]).exits(0);
+        sandbox.holdpoint(["log", "--verify"]).exits(0);
+        assert!(fs::read_to_string(log(&sandbox)).unwrap().contains("first"));
+        let aside = fs::read_dir(sandbox.work().join(".ccg"))
+            .unwrap()
+            .filter(|entry| {
+                let name = entry.as_ref().unwrap().file_name();
+                name.to_string_lossy().starts_with("decision_log.found-")
+            })
+            .count();
+        assert_eq!(aside, 1, "{kind}");
+    }
+}
+
+#[test]
 fn filters_find_what_they_name_and_nothing_else() {
     let (sandbox, env, workspace) = opened();
     let agent = holdpoint::judge::Actor::Agent {
