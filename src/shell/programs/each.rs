@@ -120,6 +120,9 @@ pub(super) fn parallel(walk: &mut Walk<'_>, args: &[Arg], input: &Stream) -> Str
             ..Spec::default()
         },
     );
+    if options.surely(&["dry-run", "dryrun"]) {
+        return Stream::Unknown;
+    }
     let at = options
         .operands
         .iter()

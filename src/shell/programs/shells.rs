@@ -54,7 +54,11 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
             let Some(path) = args.first() else {
                 return Some(Stream::Nothing);
             };
-            match walk.read_path(path) {
+            let stream = match path.text.as_slice() {
+                b"/dev/stdin" | b"/dev/fd/0" | b"/proc/self/fd/0" => call.input.clone(),
+                _ => walk.read_path(path),
+            };
+            match stream {
                 Stream::Text(text) => walk.run_text(text.as_bstr(), call.input),
                 Stream::Remote => remote(walk),
                 _ => Stream::Unknown,

@@ -127,7 +127,11 @@ impl Git<'_, '_> {
                 "an operation in progress is left as it is",
             );
         } else {
-            self.does(GitClass::Commit, format!("git {name} makes commits"));
+            if name == "merge" && options.has(&["ff-only"]) {
+                self.tells(GitClass::Commit, "the branch only moves forward");
+            } else {
+                self.does(GitClass::Commit, format!("git {name} makes commits"));
+            }
             if !options.operands.is_empty() {
                 self.note(Act::Bring {
                     how,

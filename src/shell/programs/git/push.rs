@@ -207,7 +207,7 @@ impl Git<'_, '_> {
         });
         if let Some(target) = target {
             // git refuses a directory that holds anything.
-            self.file(PathOp::Make, &target);
+            self.file(PathOp::Touch, &target);
         }
     }
 

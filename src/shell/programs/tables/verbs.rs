@@ -149,7 +149,11 @@ pub(super) fn look(walk: &mut Walk<'_>, call: &Call<'_>) {
         .collect();
     for (at, word) in words.iter().enumerate() {
         // What a cache holds is fetched again.
-        if word.contains("cache") || LOOKS.contains(word) {
+        let looks = LOOKS.contains(word)
+            || ["get-", "list-", "describe-", "show-"]
+                .iter()
+                .any(|start| word.starts_with(start));
+        if looks || word.contains("cache") {
             return;
         }
         if destroys(word) || at > 0 && AFTER_NOUN.contains(word) {
