@@ -74,7 +74,7 @@ fn relocate(vault: &Vault, moved: &Move) -> Result<()> {
         };
         let (worktree, git_dir) = (
             new_place(&point.worktree, moved),
-            new_place(&point.git_dir, moved),
+            git_place(&point.git_dir, moved),
         );
         if worktree.is_none() && git_dir.is_none() {
             continue;
@@ -108,6 +108,21 @@ fn new_place(place: &BString, moved: &Move) -> Option<BString> {
         moved.to.join(rest)
     };
     Some(now.as_os_str().as_bytes().into())
+}
+
+/// The new place of a git directory, which may have been moved along beside the worktree.
+fn git_place(place: &BString, moved: &Move) -> Option<BString> {
+    if let Some(now) = new_place(place, moved) {
+        return Some(now);
+    }
+    let place = path(place);
+    let both = moved.from.ancestors().zip(moved.to.ancestors());
+    both.take_while(|(from, to)| from.file_name().is_some() && from.file_name() == to.file_name())
+        .filter_map(|(from, to)| from.parent().zip(to.parent()))
+        .filter(|(from, to)| from != to && !place.exists())
+        .filter_map(|(from, to)| Some(to.join(place.strip_prefix(from).ok()?)))
+        .find(|now| now.join("HEAD").exists())
+        .map(|now| now.as_os_str().as_bytes().into())
 }
 
 fn path(bytes: &BString) -> PathBuf {

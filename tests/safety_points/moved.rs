@@ -394,3 +394,34 @@ fn a_workspace_that_became_a_link_to_itself_is_the_same() {
     holdpoint_at(&sandbox, &sandbox.work(), &["rollback", "--yes"]);
     before.assert_same(&Picture::at(&sandbox.path("real")));
 }
+
+#[test]
+fn a_repository_outside_the_worktree_may_have_been_moved_along() {
+    for setup in [
+        "git init -q ../lib; cd ../lib; echo 1 > f; git add f; git commit -qm 1
+         git init -q ../up/super; cd ../up/super; git submodule --quiet add ../../lib tree; git commit -qm tree",
+        "git init -q --separate-git-dir ../up/super/apart.git ../up/super/tree; cd ../up/super/tree; echo 1 > f; git add f; git commit -qm 1",
+    ] {
+        let sandbox = Sandbox::plain();
+        if !tells_births(&sandbox) {
+            return;
+        }
+        fs::create_dir_all(sandbox.path("up/super")).unwrap();
+        shell(&sandbox, setup);
+        shell(&sandbox, "cd ../up/super/tree; echo 2 > f; git stash -q; echo 3 > f; git add f");
+        let id = save_in(&sandbox, &sandbox.path("up/super/tree"));
+        fs::rename(sandbox.path("up"), sandbox.path("down")).unwrap();
+        let there = sandbox.path("down/super/tree");
+        if setup.contains("separate") {
+            // git itself has to be told of such a move.
+            let names = format!("gitdir: {}\n", sandbox.path("down/super/apart.git").display());
+            fs::write(there.join(".git"), names).unwrap();
+        }
+        shell(&sandbox, "cd ../down/super/tree; git stash drop -q; git reset -q --hard; git branch later");
+        holdpoint_at(&sandbox, &there, &["rollback", &id, "--yes", "--refs"]);
+        let status = in_dir(&sandbox, &there, "git", &["status", "--porcelain"]).exits(0);
+        let refs = in_dir(&sandbox, &there, "git", &["for-each-ref", "--format=%(refname)"]).exits(0);
+        assert_eq!(status.out, "M  f\n");
+        assert!(refs.out.contains("refs/stash") && !refs.out.contains("later"), "{}", refs.out);
+    }
+}
