@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -156,6 +156,11 @@ struct Round {
     undo: bool,
 }
 
+/// git itself waits for ever at a pipe that it takes for its own file.
+fn is_read_by_git(at: usize) -> bool {
+    PATHS[at].contains_str(".git") || PATHS[at] == b"HEAD"
+}
+
 fn op(wild: bool) -> impl Strategy<Value = Op> {
     let path = 0..PATHS.len();
     let mode = prop::sample::select(vec![
@@ -169,10 +174,7 @@ fn op(wild: bool) -> impl Strategy<Value = Op> {
         2 => path.clone().prop_map(Op::Dir),
         3 => (path.clone(), path.clone()).prop_map(|(path, to)| Op::Link(path, to)),
         1 => (path.clone(), path.clone()).prop_map(|(path, to)| Op::HardLink(path, to)),
-        // git itself waits for ever at a pipe that it takes for its own file.
-        1 => path.clone().prop_filter("no file of git's", |at| {
-            !PATHS[*at].contains_str(".git") && PATHS[*at] != b"HEAD"
-        })
+        1 => path.clone().prop_filter("no file of git's", |at| !is_read_by_git(*at))
             .prop_map(Op::Pipe),
         4 => (path.clone(), mode).prop_map(|(path, mode)| Op::Mode(path, mode)),
         2 => (path.clone(), path).prop_map(|(from, to)| Op::Move(from, to)),
@@ -336,7 +338,11 @@ fn act(sandbox: &Sandbox, op: &Op) {
         }
         Op::Move(from, to) => {
             let (from, to) = (place(sandbox, *from), (place(sandbox, *to), *to));
-            if from.symlink_metadata().is_ok()
+            let is_pipe = from
+                .symlink_metadata()
+                .is_ok_and(|meta| meta.file_type().is_fifo());
+            if !(is_pipe && is_read_by_git(to.1))
+                && from.symlink_metadata().is_ok()
                 && !to.0.starts_with(&from)
                 && !from.starts_with(&to.0)
             {
