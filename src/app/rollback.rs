@@ -324,6 +324,14 @@ fn show(env: &Env, workspace: &Workspace, preview: &Preview, json: bool) -> Resu
         out::line(value.to_string());
         return Ok(());
     }
+    if preview.plan.is_empty() {
+        tell_left(&preview.plan.left, &preview.target);
+        out::note(format!(
+            "nothing would change: a rollback to {} finds everything as it is there",
+            preview.target.id
+        ));
+        return Ok(());
+    }
     out::line(format!("rollback to {} would:", preview.target.id));
     for path in &preview.persons {
         out::line(format!(

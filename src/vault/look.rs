@@ -20,7 +20,7 @@ use crate::sys::out;
 use bstr::BString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How often a walk is repeated when git's objects moved under it.
 const ATTEMPTS: usize = 5;
@@ -72,7 +72,7 @@ pub(super) fn look(
         workspace,
         keep,
         trust,
-        own_state: own_state(env, workspace),
+        own_places: own_places(env, vault, workspace),
         repo: rules_of(env, workspace),
     };
     let mut is_sound = true;
@@ -121,7 +121,7 @@ struct Glance<'a> {
     workspace: &'a Workspace,
     keep: Keep,
     trust: Trust,
-    own_state: Option<BString>,
+    own_places: Vec<(Side, BString)>,
     repo: Repo,
 }
 
@@ -177,7 +177,7 @@ impl Glance<'_> {
             work,
             git,
             own_git: workspace.common_dir.as_deref() == Some(&*workspace.root.join(".git")),
-            own_state: self.own_state.clone(),
+            own_places: self.own_places.clone(),
             rules_same: !cache.is_empty() && cache.header.rules == rules,
             cache,
             repo: Repo::new(
@@ -238,10 +238,23 @@ struct Seen {
     index_mtime: (i64, u32),
 }
 
-/// Holdpoint's own directory, where it lies inside the workspace.
-fn own_state(env: &Env, workspace: &Workspace) -> Option<BString> {
-    let home = fs::canonicalize(env.state_home().ok()?).ok()?;
-    workspace.relative(&home).map(BString::from)
+/// Holdpoint's own directories, where they lie inside the workspace or its git directory.
+fn own_places(env: &Env, vault: &Vault, workspace: &Workspace) -> Vec<(Side, BString)> {
+    let dirs = env.state_home().into_iter().chain([vault.dir.clone()]);
+    let mut places = Vec::new();
+    for dir in dirs.filter_map(|dir| fs::canonicalize(dir).ok()) {
+        let below = |top: &Path| {
+            let relative = dir.strip_prefix(top).ok()?;
+            Some(BString::from(relative.as_os_str().as_bytes()))
+        };
+        let git = workspace.common_dir.as_deref().and_then(below);
+        let place = match git {
+            Some(path) => Some((Side::Git, path)),
+            None => below(&workspace.root).map(|path| (Side::Work, path)),
+        };
+        places.extend(place);
+    }
+    places
 }
 
 /// Where the workspace's ignore rules come from.

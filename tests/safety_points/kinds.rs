@@ -515,23 +515,41 @@ fn what_cannot_be_read_is_named_and_never_touched() {
 
 #[test]
 fn a_vault_inside_the_workspace_is_left_out() {
-    let sandbox = tree();
-    let run = |args: &[&str]| {
-        let output = sandbox
-            .command(env!("CARGO_BIN_EXE_holdpoint"))
-            .env("XDG_STATE_HOME", sandbox.work().join("in/state"))
-            .args(args)
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    };
-    let first = run(&["save"]);
-    assert_eq!(run(&["save"]), first);
-    sandbox.write("a.txt", "x\n");
-    run(&["rollback", "--yes"]);
-    assert_eq!(sandbox.read("a.txt"), "a\n");
-    run(&["points", "verify"]);
+    // Everything of ours, or the vault alone, where a person put it.
+    for (state, store) in [
+        ("in/state", None),
+        (".git/state", None),
+        ("../state", Some("vaults")),
+        ("../state", Some("in/vaults")),
+        ("../state", Some(".git/vaults")),
+    ] {
+        let sandbox = tree();
+        if let Some(store) = store {
+            let prefs = sandbox.path("config/holdpoint/preferences.json");
+            fs::create_dir_all(prefs.parent().unwrap()).unwrap();
+            let json = serde_json::json!({ "safety": { "store": sandbox.work().join(store) } });
+            fs::write(prefs, json.to_string()).unwrap();
+        }
+        let run = |args: &[&str]| {
+            let output = sandbox
+                .command(env!("CARGO_BIN_EXE_holdpoint"))
+                .env("XDG_STATE_HOME", sandbox.work().join(state))
+                .args(args)
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{state} {store:?}: {output:?}");
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let first = run(&["save"]);
+        assert_eq!(run(&["save"]), first, "{state} {store:?}");
+        sandbox.write("a.txt", "x\n");
+        sandbox.write("later", "x\n");
+        run(&["save"]);
+        run(&["rollback", first.trim(), "--yes", "--refs"]);
+        assert_eq!(sandbox.read("a.txt"), "a\n");
+        assert!(!sandbox.work().join("later").exists());
+        run(&["points", "verify"]);
+    }
 }
 
 #[test]

@@ -202,29 +202,17 @@ impl Shared<'_> {
     }
 
     fn leaves_out(&self, here: &Here, name: &[u8]) -> bool {
+        let side = here.node.side;
+        let mut own = self.walk.own_places.iter();
+        if own.any(|(whose, own)| *whose == side && *own == here.path(name)) {
+            return true;
+        }
         match here.node.area {
             Area::Work if here.node.path.is_empty() => {
-                (name == b".git" && self.walk.own_git)
-                    || places::is_staging(name)
-                    || self.walk.own_state.as_ref().is_some_and(|own| own == name)
+                (name == b".git" && self.walk.own_git) || places::is_staging(name)
             }
-            Area::Work => {
-                places::is_staging(name)
-                    || places::is_own_log(&here.node.path, name)
-                    || self
-                        .walk
-                        .own_state
-                        .as_ref()
-                        .is_some_and(|own| *own == here.path(name))
-            }
-            Area::Git => {
-                places::is_passing(name)
-                    || self
-                        .walk
-                        .own_state
-                        .as_ref()
-                        .is_some_and(|own| here.node.side == Side::Work && *own == here.path(name))
-            }
+            Area::Work => places::is_staging(name) || places::is_own_log(&here.node.path, name),
+            Area::Git => places::is_passing(name),
             Area::Foreign => matches!(name, b"tmp" | b"incomplete"),
             Area::Objects | Area::Packs => name.starts_with(b"tmp_") || places::is_passing(name),
             Area::Loose | Area::Linked => name.starts_with(b"tmp_"),

@@ -158,8 +158,8 @@ pub(super) struct Walk<'a> {
     pub(super) git: Option<PathBuf>,
     /// True where the worktree's own `.git` directory is the git directory.
     pub(super) own_git: bool,
-    /// A path of the worktree that is Holdpoint's own.
-    pub(super) own_state: Option<BString>,
+    /// Paths that are Holdpoint's own.
+    pub(super) own_places: Vec<(Side, BString)>,
     /// What the last walk found.
     pub(super) cache: &'a Cache,
     /// True while the ignore rules and the index are as the cache says.
