@@ -329,7 +329,7 @@ enum Line {
         path: String,
         #[serde(default)]
         delete: bool,
-        #[serde(default)]
+        #[serde(default, alias = "after")]
         content: Option<String>,
         #[serde(default)]
         cwd: Option<PathBuf>,

@@ -64,6 +64,65 @@ not json
 }
 
 #[test]
+fn a_database_is_not_written_over_by_a_tool_and_a_text_is() {
+    let sandbox = Sandbox::with_files(&[("a.txt", "a\n")]);
+    for name in ["important.db", "notes.txt", "logo.png"] {
+        sandbox.write(name, "nowhere\0else\n");
+    }
+    sandbox.write("notes.txt", "nowhere else\n");
+    for (name, content, level) in [
+        ("important.db", "x", 3),
+        ("logo.png", "x", 3),
+        ("notes.txt", "x", 0),
+        ("important.db", "nowhere\\u0000else\\nand more", 0),
+    ] {
+        let input =
+            format!("{{\"type\":\"write\",\"path\":\"{name}\",\"content\":\"{content}\"}}\n");
+        let mut child = sandbox
+            .command(env!("CARGO_BIN_EXE_holdpoint"))
+            .args(["check", "batch", "--actor", "agent"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.as_bytes())
+            .unwrap();
+        let output = child.wait_with_output().unwrap();
+        let verdict: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(verdict["level"], level, "{name} {content}: {verdict}");
+    }
+}
+
+#[test]
+fn what_a_write_leaves_may_be_called_content_or_after() {
+    let sandbox = Sandbox::with_files(&[("a.txt", "a\n")]);
+    sandbox.write("notes.txt", "nowhere else\n");
+    for name in ["content", "after"] {
+        let input = format!("{{\"type\":\"write\",\"path\":\"notes.txt\",\"{name}\":\"\"}}\n");
+        let mut child = sandbox
+            .command(env!("CARGO_BIN_EXE_holdpoint"))
+            .args(["check", "batch", "--actor", "agent"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.as_bytes())
+            .unwrap();
+        let output = child.wait_with_output().unwrap();
+        let verdict: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(verdict["level"], 3, "{name}: {verdict}");
+    }
+}
+
+#[test]
 fn a_batch_answers_before_the_next_question() {
     use std::io::{BufRead as _, BufReader};
     let sandbox = Sandbox::new();

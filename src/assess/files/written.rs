@@ -74,6 +74,7 @@ pub(in crate::assess) fn written(
             let op = match &old {
                 None => PathOp::Make,
                 Some(_) if new.is_empty() => PathOp::Empty,
+                Some(old) if discards(&located, old, new) => PathOp::Replace,
                 Some(_) => PathOp::Change,
             };
             if old.as_deref() == Some(new.as_slice()) {
@@ -91,6 +92,15 @@ pub(in crate::assess) fn written(
             effects,
         ),
     }
+}
+
+/// Whether a write drops what a database or other binary file held.
+///
+/// A text is rewritten as a matter of course; data is not written again from its source.
+fn discards(located: &Located, old: &[u8], new: &[u8]) -> bool {
+    let binary = old.iter().take(8000).any(|byte| *byte == 0);
+    let data = nature(subject(located).as_bstr()) == Nature::Data;
+    (binary || data) && !old.is_empty() && !new.contains_str(old)
 }
 
 /// What writing or deleting the Contract would do to what a person last confirmed.
