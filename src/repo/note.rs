@@ -77,16 +77,24 @@ pub(super) struct Note {
 }
 
 impl Note {
+    fn blank() -> Self {
+        Self {
+            version: VERSION,
+            root: PathBuf::new(),
+            worktree: None,
+            git_dir: None,
+            identity: None,
+            heirs: Vec::new(),
+            moved_to: None,
+        }
+    }
+
     /// The note of a repository, or of a worktree that is a repository's own.
     pub(super) fn of(root: &Path) -> Self {
         Self {
-            version: VERSION,
             root: root.to_path_buf(),
-            worktree: None,
-            git_dir: None,
             identity: Identity::of(root),
-            heirs: Vec::new(),
-            moved_to: None,
+            ..Self::blank()
         }
     }
 
@@ -120,10 +128,11 @@ impl Note {
         let Some(bytes) = files::read_if_there(&path)? else {
             return Ok(None);
         };
-        let doing = || format!("cannot understand {}", path.display());
-        let note: Self = serde_json::from_slice(&bytes).doing(ErrorKind::Damaged, doing)?;
+        // A damaged note tells only that there is one; the next point writes it anew.
+        let note = serde_json::from_slice(&bytes).unwrap_or_else(|_| Self::blank());
         if note.version > VERSION {
-            return Err(Error::new(ErrorKind::Damaged, doing())
+            let what = format!("cannot understand {}", path.display());
+            return Err(Error::new(ErrorKind::Damaged, what)
                 .because("it was written by a newer holdpoint")
                 .hint("use that version"));
         }

@@ -425,3 +425,31 @@ fn a_repository_outside_the_worktree_may_have_been_moved_along() {
         assert!(refs.out.contains("refs/stash") && !refs.out.contains("later"), "{}", refs.out);
     }
 }
+
+#[test]
+fn a_note_that_is_damaged_is_written_anew() {
+    let sandbox = rich();
+    let before = Picture::of(&sandbox);
+    let id = save_in(&sandbox, &sandbox.work());
+    let repos = fs::read_dir(sandbox.path("state/holdpoint/repos")).unwrap();
+    let note = repos.flatten().next().unwrap().path().join("repo.json");
+    for damage in ["", "{", "null", "{\"version\":1}"] {
+        fs::write(&note, damage).unwrap();
+        // It is known that there was a workspace, even without its repository.
+        shell(&sandbox, "rm -rf .git a.txt");
+        holdpoint_at(&sandbox, &sandbox.work(), &["rollback", &id, "--yes"]);
+        before.assert_same(&Picture::of(&sandbox));
+        assert!(
+            fs::read_to_string(&note).unwrap().contains("\"root\""),
+            "{damage}"
+        );
+    }
+    if tells_births(&sandbox) {
+        fs::rename(sandbox.work(), sandbox.path("moved")).unwrap();
+        holdpoint_at(
+            &sandbox,
+            &sandbox.path("moved"),
+            &["rollback", &id, "--yes"],
+        );
+    }
+}
