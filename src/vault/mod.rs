@@ -145,6 +145,7 @@ pub fn save(env: &Env, workspace: &Workspace, request: &Request) -> Result<Saved
         let about = about(workspace, request);
         let (point, new) = take::take(&vault, env, &about, walk::Trust::Stamps)?;
         if new {
+            notices.extend(worktree_elsewhere(workspace));
             notices.extend(size_notice(&vault)?);
             notices.extend(retain::prune_beside(env, workspace, &vault));
             // The point itself is safe already; a vault that cannot be tidied is told of.
@@ -182,6 +183,27 @@ fn with_remains(workspace: &Workspace) -> Workspace {
         workspace.common_dir = Some(remains);
     }
     workspace
+}
+
+/// What to tell where git works in another directory than the one whose files are held.
+fn worktree_elsewhere(workspace: &Workspace) -> Option<String> {
+    let git_dir = workspace.common_dir.as_deref()?;
+    if workspace.kind != crate::repo::Kind::Main {
+        return None;
+    }
+    let config = crate::sys::files::read(git_dir.join("config")).ok()?;
+    let named = rollback::config::entries(&config)?
+        .into_iter()
+        .rev()
+        .find(|(section, key, _)| section == "core" && key == "worktree")
+        .map(|(.., value)| git_dir.join(value))?;
+    let is_here = std::fs::canonicalize(&named).is_ok_and(|named| named == workspace.root);
+    (!is_here).then(|| {
+        format!(
+            "core.worktree names {}, whose files this point does not hold; to hold them, set GIT_DIR and GIT_WORK_TREE and save there",
+            named.display()
+        )
+    })
 }
 
 fn about<'a>(workspace: &'a Workspace, request: &'a Request) -> About<'a> {

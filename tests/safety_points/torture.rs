@@ -268,6 +268,14 @@ fn a_worktree_that_was_elsewhere_from_the_start() {
     shell(&sandbox, "rm -rf ../tree/in; echo x > ../tree/a.txt");
     run(&["rollback", &id, "--yes"]);
     before.assert_same(&Picture::at(&tree));
+    // From where the repository lies, only what lies there is held, and that is said.
+    let told = sandbox.holdpoint(["save"]).exits(0).err;
+    assert!(
+        told.contains("core.worktree") && told.contains("GIT_WORK_TREE"),
+        "{told}"
+    );
+    shell(&sandbox, "git config core.worktree ..; echo n > n");
+    assert_eq!(sandbox.holdpoint(["save"]).exits(0).err, "");
 }
 
 #[test]
