@@ -328,6 +328,15 @@ fn services(walk: &mut Walk<'_>, program: &str, words: &[&str]) {
             .nth(usize::from(program != "sv")),
         _ => words.iter().find(|word| !word.starts_with('-')),
     };
+    // There the verb follows the service's name.
+    let verb = match program {
+        "update-rc.d" | "chkconfig" => words
+            .iter()
+            .find(|word| matches!(**word, "remove" | "disable" | "off" | "del" | "--del"))
+            .map(|word| if *word == "--del" { &"del" } else { word })
+            .or(verb),
+        _ => verb,
+    };
     let user = words.contains(&"--user");
     let changes = match verb.copied() {
         Some(

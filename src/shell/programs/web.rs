@@ -300,6 +300,9 @@ fn request(walk: &mut Walk<'_>, method: &str, args: &[Arg], body: &BString) {
         .chars()
         .filter(|letter| !letter.is_whitespace() && *letter != '"')
         .collect();
+    if matches!(method, "PURGE" | "BAN") {
+        walk.mark(Level::Confirm, "a server's cache is emptied");
+    }
     if matches!(method, "PUT" | "PATCH") && !is_development(args) {
         walk.mark(Level::Transparent, "a server is told to change something");
     }

@@ -50,6 +50,12 @@ fn read_within(walk: &mut Walk<'_>, language: Language, text: &[u8], depth: u8) 
         walk.opaque(Level::MustAsk, "the program's text is not known");
         return;
     }
+    if language == Language::Script && fetches_deletion(text) {
+        walk.note(DeedKind::System {
+            class: SystemClass::Irreversible,
+            why: "a server is told to delete something".to_owned(),
+        });
+    }
     if text.contains_str("TIOCSTI") {
         walk.note(DeedKind::Guard {
             why: "words are put into a terminal as if a person had typed them".to_owned(),
@@ -69,6 +75,22 @@ fn read_within(walk: &mut Walk<'_>, language: Language, text: &[u8], depth: u8) 
     if calls::passes_deletion(text) {
         walk.file(PathOp::Delete { recursive: true }, &Arg::unknown());
     }
+}
+
+/// `fetch(url, {method: 'DELETE'})`, but for a server of this machine.
+fn fetches_deletion(text: &[u8]) -> bool {
+    let flat: Vec<u8> = text
+        .iter()
+        .filter(|byte| !byte.is_ascii_whitespace() && !b"'\"`".contains(byte))
+        .map(u8::to_ascii_lowercase)
+        .collect();
+    let asks = ["fetch(", "axios", "request(", "got("]
+        .iter()
+        .any(|name| flat.contains_str(name));
+    let here = ["://localhost", "://127.0.0.1"]
+        .iter()
+        .any(|host| flat.contains_str(host));
+    asks && !here && flat.contains_str("method:delete")
 }
 
 fn calls_of(walk: &mut Walk<'_>, language: Language, text: &[u8]) -> Vec<Call> {

@@ -123,6 +123,16 @@ pub(super) fn redis(walk: &mut Walk<'_>, call: &Call<'_>) {
                 .collect()
         }));
     }
+    let cluster = call.args.iter().any(|arg| arg.text == "--cluster")
+        && call.args.iter().any(|arg| {
+            matches!(
+                arg.word(),
+                "del-node" | "reset" | "fix" | "import" | "reshard" | "call"
+            )
+        });
+    if cluster {
+        destroys(walk, "the cluster is taken apart or its slots move");
+    }
     for words in lines {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let why = match words.as_slice() {

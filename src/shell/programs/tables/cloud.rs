@@ -21,7 +21,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     kills(
         "aws",
-        "* release-address|release-hosts|cancel-key-deletion|schedule-key-deletion|disable-key",
+        "* admin-delete-*|admin-disable-*|bulk-delete-*|force-delete-*|release-address|release-hosts|cancel-key-deletion|schedule-key-deletion|disable-key",
         "cloud resources or keys are given up",
     ),
     kills(
@@ -31,7 +31,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     asks(
         "aws",
-        "* stop-*|reboot-*|disable-*|detach-*|revoke-*|cancel-*",
+        "* stop-*|reboot-*|disable-*|detach-*|disassociate-*|unassign-*|revoke-*|cancel-*",
         "cloud resources are stopped or cut off",
     ),
     asks(
@@ -141,7 +141,12 @@ pub(super) const ROWS: &[Row] = &[
         "** delete|destroy|remove|purge|reset|disable|abandon-instances|delete-instances|undelete-never",
         "cloud resources are deleted",
     ),
-    kills("gcloud", "** delete-*", "cloud resources are deleted").unless("describe list"),
+    kills(
+        "gcloud",
+        "** delete-*|bulk-delete",
+        "cloud resources are deleted",
+    )
+    .unless("describe list"),
     kills("gcloud", "storage rm", "objects are deleted"),
     kills(
         "gcloud",

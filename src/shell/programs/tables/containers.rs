@@ -93,6 +93,10 @@ pub(super) const ROWS: &[Row] = &[
         "services that the file does not name are removed",
     )
     .with("--prune"),
+    asks(D, "service update", "a service is stopped").with("0 --replicas=0"),
+    asks(D, "node update", "a node is emptied or loses its rank")
+        .with("drain pause --availability=drain --availability=pause worker --role=worker"),
+    asks(D, "swarm init", "a cluster is made anew").with("--force-new-cluster"),
     kills(D, "trust revoke", "signatures of an image are deleted"),
     asks(
         D,

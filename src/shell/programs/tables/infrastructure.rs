@@ -142,11 +142,7 @@ pub(super) const ROWS: &[Row] = &[
     kills("salt|salt-call", "*", "hosts' files or state are removed")
         .with("file.remove cmd.run state.apply pkg.remove pkg.purge system.reboot system.shutdown"),
     kills("salt-key", "", "minions' keys are deleted").with("-d -D --delete --delete-all"),
-    kills(
-        "vault",
-        "kv delete|destroy|undelete-never|metadata",
-        "secrets are deleted",
-    ),
+    kills("vault", "kv delete|destroy", "secrets are deleted"),
     kills(
         "vault",
         "kv metadata delete",
@@ -204,6 +200,16 @@ pub(super) const ROWS: &[Row] = &[
         "keys, members or settings are deleted",
     ),
     kills("consul", "leave|force-leave", "a member leaves"),
+    kills(
+        "consul",
+        "operator raft|autopilot|area remove-peer|delete",
+        "a member is taken out",
+    ),
+    asks(
+        "nomad",
+        "alloc|allocation stop|restart|signal",
+        "an allocation is stopped",
+    ),
     kills(
         "consul",
         "acl token|policy|role|auth-method|binding-rule delete",

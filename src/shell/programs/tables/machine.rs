@@ -59,6 +59,8 @@ pub(super) const ROWS: &[Row] = &[
     sets("emerge", "", "programs are removed from the machine").with("--unmerge -C --depclean -c --rage-clean").unless("-p --pretend"),
     sets("xbps-remove|pkg_delete|pkg_deinstall|removepkg|urpme|tazpkg|pkgrm|swupd-remove", "", "programs are removed from the machine").unless("-n"),
     sets("slackpkg|eopkg|swupd|sbopkg|cards|slapt-get", "remove|rm|bundle-remove|rmf|--remove|autoremove", "programs are removed from the machine"),
+    sets("pkgin", "remove|rm|autoremove|clean", "programs are removed from the machine"),
+    asks("snap", "revert|disable|switch|disconnect", "a program goes back to an earlier revision, or is switched off"),
     asks("brew", "services stop|kill", "a service is stopped"),
     asks("pipx", "uninstall-all|uninstall", "tools are removed"),
     asks("volta|asdf|deno|goenv|nodenv|sdk|proto|rvm|jabba|gvm|ghcup|juliaup|elan|opam|luarocks|choosenim", "uninstall|remove|rm|implode|nuke", "a language version or tool is removed"),

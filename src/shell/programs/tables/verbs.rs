@@ -172,12 +172,8 @@ pub(super) fn look(walk: &mut Walk<'_>, call: &Call<'_>) {
 /// `delete`, `delete-user`, `users:delete`.
 fn destroys(word: &str) -> bool {
     let last = word.rsplit(':').next().unwrap_or(word);
-    VERBS.iter().any(|verb| {
-        last == *verb
-            || last
-                .strip_prefix(verb)
-                .is_some_and(|rest| rest.starts_with('-'))
-    })
+    // `delete-user`, `bulk-delete`, `admin-delete-user`.
+    last.split('-').any(|part| VERBS.contains(&part)) || VERBS.contains(&last)
 }
 
 fn is_subcommand(word: &str) -> bool {
