@@ -75,20 +75,27 @@ impl<'a> Begun<'a> {
         let plan = std::mem::take(&mut self.plan);
         let dead_lock = git::check_free(workspace, &plan)?;
         let mut staging = Staging::new(vault, workspace)?;
-        // Both wait for the disk, which takes what they write together.
+        let filling = staging.filling(vault, &plan);
+        // The point waits for the disk meanwhile.
         let (begun, staged) = std::thread::scope(|scope| {
-            let staged = beside(scope, || staging.fill(vault, &plan));
+            let staged = beside(scope, || filling.work());
             let begun = self.begin(about, preview);
+            let mine = if begun.is_ok() {
+                filling.work()
+            } else {
+                Ok(())
+            };
             let staged = staged.join().unwrap_or_else(|_| {
                 Err(Error::new(
                     ErrorKind::Internal,
                     "a thread that staged a rollback panicked",
                 ))
             });
-            (begun, staged)
+            (begun, mine.and(staged))
         });
         let (before, journal) = begun?;
         staged?;
+        staging.take(filling)?;
         if let Some(lock) = &dead_lock {
             git::remove_lock(lock)?;
         }

@@ -118,7 +118,9 @@ fn go_on(env: &Env, workspace: &Workspace, vault: &Vault, journal: &Journal) -> 
     };
     handled::note_own(workspace, Edge::Begin)?;
     let mut staging = Staging::new(vault, workspace)?;
-    staging.fill(vault, &plan)?;
+    let filling = staging.filling(vault, &plan);
+    filling.work()?;
+    staging.take(filling)?;
     let more = apply::apply(&restore, &plan, &mut staging)?;
     drop(staging);
     handled::note_own(workspace, Edge::End)?;

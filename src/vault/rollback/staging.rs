@@ -17,6 +17,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// A directory of one rollback; it goes with all that is in it.
 pub(super) struct Staging {
@@ -50,21 +51,30 @@ impl Staging {
         })
     }
 
-    /// Writes the contents of all steps and waits until they are on the disk.
-    pub(super) fn fill(&mut self, vault: &Vault, plan: &Plan) -> Result<()> {
-        for step in &plan.steps {
-            let staged = match &step.action {
-                Deed::File { id, .. } => self.write_content(vault, id).map(Some),
-                Deed::Bytes(bytes) | Deed::Merged { bytes, .. } => self.write(bytes).map(Some),
-                Deed::Link(id) => vault.store.read(id).map(|_| None),
-                _ => Ok(None),
-            };
-            match staged {
-                Err(error) if error.kind() == ErrorKind::Damaged => {
+    /// Begins to write the contents of all steps; several threads may work at it.
+    pub(super) fn filling<'p>(&self, vault: &'p Vault, plan: &'p Plan) -> Filling<'p> {
+        Filling {
+            dir: self.dir.clone(),
+            vault,
+            plan,
+            next: AtomicUsize::new(0),
+            written: Mutex::default(),
+        }
+    }
+
+    /// Takes over what was written, and waits until it is on the disk.
+    pub(super) fn take(&mut self, filling: Filling<'_>) -> Result<()> {
+        let steps = &filling.plan.steps;
+        self.serial = steps.len() as u64;
+        self.files = vec![None; steps.len()];
+        let written = filling.written.into_inner();
+        for (at, staged) in written.unwrap_or_else(PoisonError::into_inner) {
+            match (staged, steps.get(at), self.files.get_mut(at)) {
+                (Written::File(path), _, Some(file)) => *file = Some(path),
+                (Written::Lost, Some(step), _) => {
                     self.lost.insert((step.side, step.path.clone()));
-                    self.files.push(None);
                 }
-                staged => self.files.push(staged?),
+                _ => {}
             }
         }
         sync_all(&self.files.iter().flatten().collect::<Vec<_>>())
@@ -85,24 +95,65 @@ impl Staging {
         self.serial += 1;
         self.dir.join(self.serial.to_string())
     }
+}
 
-    fn write(&mut self, bytes: &[u8]) -> Result<PathBuf> {
-        let path = self.next();
-        failpoint::reach();
-        fs::write(&path, bytes)
-            .doing(ErrorKind::Io, || format!("cannot write {}", path.display()))?;
-        Ok(path)
+/// What came of a step's content.
+enum Written {
+    /// It lies here.
+    File(PathBuf),
+    /// The vault does not have it as it was.
+    Lost,
+}
+
+/// The contents of a plan's steps while they are written.
+pub(super) struct Filling<'p> {
+    dir: PathBuf,
+    vault: &'p Vault,
+    plan: &'p Plan,
+    next: AtomicUsize,
+    written: Mutex<Vec<(usize, Written)>>,
+}
+
+impl Filling<'_> {
+    /// Writes one content after the other until no step is left.
+    pub(super) fn work(&self) -> Result<()> {
+        loop {
+            let at = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(step) = self.plan.steps.get(at) else {
+                return Ok(());
+            };
+            let path = self.dir.join((at + 1).to_string());
+            let written = match &step.action {
+                Deed::File { id, .. } => self.content(id, &path),
+                Deed::Bytes(bytes) | Deed::Merged { bytes, .. } => write(&path, bytes),
+                Deed::Link(id) => match self.vault.store.read(id) {
+                    Ok(_) => continue,
+                    Err(error) => Err(error),
+                },
+                _ => continue,
+            };
+            let written = match written {
+                Ok(()) => Written::File(path),
+                Err(error) if error.kind() == ErrorKind::Damaged => Written::Lost,
+                Err(error) => return Err(error),
+            };
+            let mut all = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+            all.push((at, written));
+        }
     }
 
-    fn write_content(&mut self, vault: &Vault, id: &ContentId) -> Result<PathBuf> {
-        let path = self.next();
+    fn content(&self, id: &ContentId, path: &Path) -> Result<()> {
         let doing = || format!("cannot write {}", path.display());
         failpoint::reach();
-        let mut file = File::create(&path).doing(ErrorKind::Io, doing)?;
-        vault.store.copy(id, &mut file)?;
-        file.flush().doing(ErrorKind::Io, doing)?;
-        Ok(path)
+        let mut file = File::create(path).doing(ErrorKind::Io, doing)?;
+        self.vault.store.copy(id, &mut file)?;
+        file.flush().doing(ErrorKind::Io, doing)
     }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    failpoint::reach();
+    fs::write(path, bytes).doing(ErrorKind::Io, || format!("cannot write {}", path.display()))
 }
 
 impl Drop for Staging {
