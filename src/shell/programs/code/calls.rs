@@ -228,6 +228,8 @@ const BARE: &[(Language, &str, Does)] = &[
     (Language::Perl, "eval", Does::Evaluate),
     (Language::Perl, "open", Does::Open),
     (Language::Perl, "rename", Does::Move),
+    (Language::Perl, "move", Does::Move),
+    (Language::Perl, "copy", Does::Copy),
     (Language::Perl, "truncate", Does::Truncate),
     (Language::Perl, "rmdir", Does::DeleteEmpty),
     (Language::Php, "exec", Does::Run),

@@ -62,7 +62,9 @@ fn read_within(walk: &mut Walk<'_>, language: Language, text: &[u8], depth: u8) 
         });
     }
     for call in calls_of(walk, language, text) {
-        if let Some(does) = find(language, &call, text) {
+        if let Some(words) = named_after(language, &call) {
+            let _ = walk.run_args(&words, &Stream::Unknown);
+        } else if let Some(does) = find(language, &call, text) {
             apply(walk, language, does, &call, text, depth);
         }
     }
@@ -261,6 +263,22 @@ fn perl_file(call: &Call) -> Option<Arg> {
 }
 
 /// A process that is started: a command line, or a program with its arguments.
+/// The program that a call is named after: Python's `sh.rm('-rf', 'x')`, GitPython's `repo.git.reset('--hard')`.
+fn named_after(language: Language, call: &Call) -> Option<Vec<Arg>> {
+    let mut parts = call.name.rsplit('.');
+    let (last, before) = (parts.next()?, parts.next()?);
+    let mut words = match (language, before) {
+        (Language::Python, "git") => vec![Arg::known("git"), Arg::known(last.replace('_', "-"))],
+        (Language::Python, "sh") if call.name == format!("sh.{last}") => vec![Arg::known(last)],
+        _ => return None,
+    };
+    words.extend(call.args.iter().flat_map(|arg| match arg {
+        Value::List(more) => more.clone(),
+        other => vec![other.arg()],
+    }));
+    Some(words)
+}
+
 fn run(walk: &mut Walk<'_>, call: &Call) {
     let Some(first) = call.args.first() else {
         return;

@@ -22,6 +22,9 @@ pub(super) fn look(walk: &mut Walk<'_>, call: &Call<'_>) {
         }
         return;
     }
+    if call.name == "start-stop-daemon" {
+        return daemon(walk, call);
+    }
     for runner in RUNNERS {
         let named = runner.names.split('|').any(|name| {
             name == call.name
@@ -32,6 +35,26 @@ pub(super) fn look(walk: &mut Walk<'_>, call: &Call<'_>) {
             given(walk, runner, call);
             return;
         }
+    }
+}
+
+/// `start-stop-daemon --start --exec PROGRAM -- ARGUMENTS`.
+fn daemon(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let own = call.args.split(|arg| arg.text == "--").next();
+    let own = own.unwrap_or_default();
+    let program = own.iter().enumerate().find_map(|(at, arg)| {
+        let stem = arg.text.split_str("=").next().unwrap_or_default();
+        matches!(stem, b"-x" | b"--exec" | b"-a" | b"--startas")
+            .then(|| arg.after_equals().or_else(|| own.get(at + 1).cloned()))
+            .flatten()
+    });
+    let starts = own
+        .iter()
+        .any(|arg| matches!(arg.word(), "-S" | "--start") || arg.word().starts_with("-S"));
+    if let Some(program) = program.filter(|_| starts) {
+        let mut words = vec![program];
+        words.extend(call.args.iter().skip(own.len() + 1).cloned());
+        let _ = walk.run_args(&words, &Stream::Unknown);
     }
 }
 

@@ -232,7 +232,7 @@ pub(super) const RUNNERS: &[Runner] = &[
     ),
     here("envdir|faketime|setuidgid|runuid", "", 1, "", ""),
     here(
-        "eatmydata|systemd-cat|ssh-agent|dbus-launch|heaptrack|numactl|softlimit|chpst|daemonize|rlwrap|runcon|bwrap|start-stop-daemon|cgexec|scl|primusrun|optirun|prime-run|gamemoderun|mangohud|torify|trickle|samply|flamegraph|uftrace|rr|mpirun|mpiexec|srun|orterun|torchrun|schedtool|ifne|pee|setlock|s6-setuidgid|s6-envdir|catatonit|run-one|nq|tsp|gdbserver|qemu-*|ld.so|ld-linux*|ld-musl*",
+        "eatmydata|systemd-cat|ssh-agent|dbus-launch|heaptrack|numactl|softlimit|chpst|daemonize|rlwrap|runcon|bwrap|cgexec|scl|primusrun|optirun|prime-run|gamemoderun|mangohud|torify|trickle|samply|flamegraph|uftrace|rr|mpirun|mpiexec|srun|orterun|torchrun|schedtool|ifne|pee|setlock|s6-setuidgid|s6-envdir|catatonit|run-one|nq|tsp|gdbserver|qemu-*|ld.so|ld-linux*|ld-musl*",
         "",
         0,
         "-t -p -N -m -C -i -c -g -u -U -b -e -n -w -s -o -l -r -a",
