@@ -32,7 +32,7 @@ pub struct Around<'a> {
     env: &'a Env,
     workspace: &'a Workspace,
     cwd: PathBuf,
-    places: Places,
+    places: OnceCell<Places>,
     tracked: OnceCell<Option<Tracked>>,
     staged: OnceCell<Option<Vec<PathChange>>>,
     graph: OnceCell<Graph<'a>>,
@@ -80,7 +80,7 @@ impl<'a> Around<'a> {
         Self {
             env,
             workspace,
-            places: Places::new(env, workspace, &cwd),
+            places: OnceCell::new(),
             cwd,
             tracked: OnceCell::new(),
             staged: OnceCell::new(),
@@ -202,12 +202,13 @@ impl<'a> Around<'a> {
 
     /// Where a path lies.
     pub(super) fn place(&self, path: &Path) -> Located {
-        self.places.locate(path)
+        self.places().locate(path)
     }
 
     /// The directories that place paths.
     pub(super) fn places(&self) -> &Places {
-        &self.places
+        self.places
+            .get_or_init(|| Places::new(self.env, self.workspace, &self.cwd))
     }
 
     /// What is known of a path's present bytes.
@@ -249,7 +250,7 @@ impl<'a> Around<'a> {
         Self::dir(dir).is_some_and(|dir| {
             dir.starts_with(&self.cwd)
                 || dir.starts_with(&self.workspace.root)
-                || self.workspace.root.starts_with(&dir) && !self.places.is_temporary_root(&dir)
+                || self.workspace.root.starts_with(&dir) && !self.places().is_temporary_root(&dir)
         })
     }
 

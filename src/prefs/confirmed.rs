@@ -14,6 +14,7 @@ use crate::sys::env::Env;
 use crate::sys::lock::Lock;
 use crate::sys::seal::Seal;
 use crate::sys::{clock, files};
+use bstr::ByteSlice as _;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt as _;
@@ -127,6 +128,12 @@ pub fn adopt(env: &Env, workspace: &Workspace, texts: Texts, by: &str) -> Result
         seal: String::new(),
     };
     confirmed.seal_and_write(env, workspace).map(|_| ())
+}
+
+/// Whether the confirmed policy, whoever wrote it, names a file at all.
+pub(super) fn may_hold(workspace: &Workspace, name: &str) -> Result<bool> {
+    let bytes = files::read_if_there(&path(workspace))?;
+    Ok(bytes.is_some_and(|bytes| bytes.contains_str(name)))
 }
 
 /// The policy files as they are in a worktree.

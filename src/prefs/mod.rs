@@ -87,11 +87,14 @@ pub struct Sides {
 /// # Errors
 /// When one cannot be read.
 pub fn sides(env: &Env, workspace: &Workspace, name: &str) -> Result<Sides> {
-    let confirmed = Confirmed::read(env, workspace)?;
-    Ok(Sides {
-        agreed: confirmed.and_then(|mut confirmed| confirmed.files.remove(name)),
-        present: confirmed::text_in(workspace.main_root(), name)?,
-    })
+    let present = confirmed::text_in(workspace.main_root(), name)?;
+    // Most have no such file: then nothing has to be proved of the whole policy here.
+    let agreed = if confirmed::may_hold(workspace, name)? {
+        Confirmed::read(env, workspace)?.and_then(|mut confirmed| confirmed.files.remove(name))
+    } else {
+        None
+    };
+    Ok(Sides { agreed, present })
 }
 
 /// The preferences that count here, typed.

@@ -196,19 +196,25 @@ pub fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
 /// # Errors
 /// As the system calls.
 pub fn open(path: impl AsRef<Path>) -> std::io::Result<File> {
+    open_sized(path.as_ref()).map(|(file, _)| file)
+}
+
+/// The same, with the file's length in bytes.
+fn open_sized(path: &Path) -> std::io::Result<(File, u64)> {
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(nonblock)
         .open(path)?;
-    let kind = file.metadata()?.file_type();
+    let metadata = file.metadata()?;
+    let kind = metadata.file_type();
     if kind.is_fifo() {
         return Err(std::io::Error::other("it is a pipe, no file"));
     }
     if kind.is_char_device() || kind.is_block_device() {
         return Err(std::io::Error::other("it is a device, no file"));
     }
-    Ok(file)
+    Ok((file, metadata.len()))
 }
 
 /// Reads a file, and no pipe or device of that name.
@@ -216,10 +222,10 @@ pub fn open(path: impl AsRef<Path>) -> std::io::Result<File> {
 /// # Errors
 /// As the system calls.
 pub fn read(path: impl AsRef<Path>) -> std::io::Result<Vec<u8>> {
-    let mut file = open(path)?;
-    let len = file.metadata()?.len();
+    let (file, len) = open_sized(path.as_ref())?;
     let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0) + 1);
-    file.read_to_end(&mut bytes)?;
+    // The standard library would ask for the size and the position again.
+    file.take(u64::MAX).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
