@@ -159,8 +159,8 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 impl Drop for Staging {
     fn drop(&mut self) {
         let files: Vec<&PathBuf> = self.files.iter().flatten().collect();
-        // Letting go of a file that a path had may wait for the disk, so all wait side by side.
-        let _ = side_by_side(&files, |path| {
+        // Letting go of what a path had is work for the processor.
+        let _ = side_by_side(&files, 2, |path| {
             let _ = fs::remove_file(path);
             Ok(())
         });
@@ -169,11 +169,15 @@ impl Drop for Staging {
     }
 }
 
-/// As many as a disk takes at a time; more only cost their start.
-const THREADS: usize = 8;
+/// As many syncs as a disk takes at a time; more threads only cost their start.
+const SYNCS: usize = 8;
 
-/// Does the same to many paths in several threads, since each waits for the disk.
-fn side_by_side(paths: &[&PathBuf], deed: impl Fn(&Path) -> Result<()> + Sync) -> Result<()> {
+/// Does the same to many paths in several threads.
+fn side_by_side(
+    paths: &[&PathBuf],
+    threads: usize,
+    deed: impl Fn(&Path) -> Result<()> + Sync,
+) -> Result<()> {
     let next = AtomicUsize::new(0);
     let work = || -> Result<()> {
         while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -182,7 +186,7 @@ fn side_by_side(paths: &[&PathBuf], deed: impl Fn(&Path) -> Result<()> + Sync) -
         Ok(())
     };
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (1..paths.len().min(THREADS))
+        let threads: Vec<_> = (1..paths.len().min(threads))
             .map(|_| scope.spawn(work))
             .collect();
         let mut result = work();
@@ -213,7 +217,7 @@ fn sync_all(paths: &[&PathBuf]) -> Result<()> {
             .and_then(|file| rustix::fs::syncfs(&file).map_err(Into::into))
             .doing(ErrorKind::Io, || doing(path));
     }
-    side_by_side(paths, |path| {
+    side_by_side(paths, SYNCS, |path| {
         File::open(path)
             .and_then(|file| file.sync_data())
             .doing(ErrorKind::Io, || doing(path))

@@ -204,6 +204,8 @@ struct Queue {
     contents: Vec<(ContentId, Vec<u8>)>,
     /// How many bytes these contents have.
     held: usize,
+    /// Buffers that were compressed and can be filled again.
+    spare: Vec<Vec<u8>>,
     busy: usize,
     idle: usize,
     failed: bool,
@@ -251,6 +253,7 @@ impl Walk<'_> {
                 waiting: Vec::new(),
                 contents: Vec::new(),
                 held: 0,
+                spare: Vec::new(),
                 busy: 0,
                 idle: 0,
                 failed: false,
@@ -334,7 +337,10 @@ impl Aside for Shared<'_> {
             return false;
         }
         queue.held += bytes.len();
-        queue.contents.push((id, bytes.to_vec()));
+        let mut copy = queue.spare.pop().unwrap_or_default();
+        copy.clear();
+        copy.extend_from_slice(bytes);
+        queue.contents.push((id, copy));
         drop(queue);
         self.ready.notify_one();
         true
@@ -398,6 +404,7 @@ impl Shared<'_> {
                     let mut queue = lock(&self.queue);
                     queue.busy -= 1;
                     queue.held -= bytes.len();
+                    queue.spare.push(bytes);
                     if let Err(error) = packed {
                         queue.failed = true;
                         result = Err(error);
