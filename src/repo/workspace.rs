@@ -6,6 +6,7 @@ use crate::error::{Context as _, Error, ErrorKind, Result};
 use crate::sys::env::Env;
 use crate::sys::files::{self, Durability};
 use bstr::ByteSlice as _;
+use sha2::{Digest as _, Sha256};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
@@ -412,7 +413,7 @@ fn state_dir(env: &Env, key: &Path) -> Result<PathBuf> {
         name.insert(0, '_');
     }
     name.push('-');
-    for byte in &blake3::hash(key.as_os_str().as_bytes()).as_bytes()[..8] {
+    for byte in &Sha256::digest(key.as_os_str().as_bytes())[..8] {
         let _ = write!(name, "{byte:02x}");
     }
     Ok(env.state_home()?.join("repos").join(name))
