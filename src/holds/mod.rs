@@ -16,4 +16,4 @@ pub use ask::{Scope, agrees, ask, confirm, confirm_with, deny, person, refused, 
 pub use hold::{Confirmation, Draft, Hold, State};
 pub use screen::screen;
 pub use sign::NAMESPACE;
-pub use store::{find, list, make, take_confirmed};
+pub use store::{find, list, make, take_again, take_confirmed};

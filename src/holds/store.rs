@@ -234,6 +234,31 @@ pub fn take_confirmed(env: &Env, workspace: &Workspace, digest: &str) -> Result<
     Ok(None)
 }
 
+/// Marks a confirmed hold as used whose use a killed call had begun, spent or not.
+///
+/// The caller knows that it was begun. False where it is not confirmed.
+///
+/// # Errors
+/// When the hold cannot be read or written.
+pub fn take_again(env: &Env, workspace: &Workspace, hold: &Hold) -> Result<bool> {
+    let _lock = lock(workspace)?;
+    let seal = Seal::open(env)?;
+    for path in paths(workspace, Some(&hold.action_hash))? {
+        let Some(mut found) = read(&path)?.filter(|found| found.id == hold.id) else {
+            continue;
+        };
+        if found.state_now() == State::Confirmed
+            && objection(env, workspace, &seal, &found)?.is_none()
+        {
+            spend(workspace, &found)?;
+            found.state = State::Used;
+            write(workspace, &found)?;
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// What speaks against a hold that says it is confirmed.
 fn objection(
     env: &Env,

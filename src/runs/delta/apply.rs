@@ -91,13 +91,16 @@ pub fn carry_out(env: &Env, workspace: &Workspace, hold: &Hold) -> Result<Option
             ..vault::Request::new("before a confirmed change is applied", actor)
         },
     )?;
-    if !(hold.state_now() == State::Used && is_unfinished(hold)) {
+    let unfinished = is_unfinished(hold);
+    if !(hold.state_now() == State::Used && unfinished) {
         if let Some(dir) = &dir {
             let note = dir.join(APPLYING);
             files::replace(&note, hold.id.as_bytes(), 0o600, files::Durability::Synced)?;
         }
         failpoint::reach();
-        if crate::holds::take_confirmed(env, workspace, &hold.action_hash)?.is_none() {
+        let taken = unfinished && crate::holds::take_again(env, workspace, hold)?
+            || crate::holds::take_confirmed(env, workspace, &hold.action_hash)?.is_some();
+        if !taken {
             return Err(Error::new(
                 ErrorKind::Refused,
                 format!("the hold {} is not confirmed, or was used already", hold.id),
