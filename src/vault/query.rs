@@ -95,35 +95,39 @@ pub(super) fn id_of(vault: &Vault, name: &str) -> Result<String> {
 pub fn last_wanted(env: &Env, workspace: &Workspace) -> Result<SafetyPoint> {
     let run = env.text("HOLDPOINT_RUN");
     let session = crate::sys::actor::session(env);
-    let points = points(env, workspace)?;
-    let last = |wanted: &dyn Fn(&SafetyPoint) -> bool| {
-        points
-            .iter()
-            .rev()
-            .filter(|point| point.is_of(workspace) && point.reason != "before-rollback")
-            .find(|point| wanted(point))
-            .cloned()
-    };
-    let is_early = |point: &SafetyPoint| point.reason != super::AFTER_LOSS;
-    let of_run =
-        run.and_then(|run| last(&|point| is_early(point) && point.run.as_deref() == Some(run)));
-    let of_session = || {
-        session.and_then(|own| {
-            last(&|point| is_early(point) && point.session.as_deref() == Some(&own))
-        })
-    };
-    of_run
-        .or_else(of_session)
-        .or_else(|| last(&is_early))
-        .or_else(|| last(&|_| true))
-        .ok_or_else(|| {
-            Error::new(
-                ErrorKind::Usage,
-                "there is no safety point of this worktree",
-            )
-            .hint("take one: holdpoint save")
-            .hint(MOVED)
-        })
+    let vault = Vault::find(env, workspace)?;
+    let (mut of_session, mut early, mut any) = (None, None, None);
+    // From the newest on, and no further than needed: a vault may hold thousands.
+    for id in ids(&vault.points())?.iter().rev() {
+        let Some(point) = SafetyPoint::read_sound(&point_path(&vault, id))? else {
+            continue;
+        };
+        if !point.is_of(workspace) || point.reason == "before-rollback" {
+            continue;
+        }
+        if point.reason == super::AFTER_LOSS {
+            any.get_or_insert(point);
+            continue;
+        }
+        if run.is_some() && point.run.as_deref() == run {
+            return Ok(point);
+        }
+        if session.is_some() && point.session == session {
+            of_session.get_or_insert_with(|| point.clone());
+        }
+        early.get_or_insert(point);
+        if run.is_none() && (session.is_none() || of_session.is_some()) {
+            break;
+        }
+    }
+    of_session.or(early).or(any).ok_or_else(|| {
+        Error::new(
+            ErrorKind::Usage,
+            "there is no safety point of this worktree",
+        )
+        .hint("take one: holdpoint save")
+        .hint(MOVED)
+    })
 }
 
 /// Points are found by the place of the worktree, so that they are found without `.git`.
