@@ -19,6 +19,8 @@ use crate::error::{Context as _, Error, ErrorKind, Result};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const HEAD: &[u8; 8] = b"HPPACK\0\x01";
 const TAIL: &[u8; 8] = b"HPINDX\0\x01";
@@ -26,6 +28,10 @@ const ENTRY: usize = 32 + 8 + 8 + 8 + 1;
 const TRAILER: usize = 8 + 8 + 32 + 8;
 /// Indexes up to this many entries are read whole; larger ones are probed in place.
 const SMALL: u64 = 2048;
+/// Indexes up to this many entries are read whole once they have been probed often.
+const MEDIUM: u64 = 16_384;
+/// So many probes cost what it costs to read a medium index.
+const OFTEN: u32 = 32;
 
 /// How a payload is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,8 +97,9 @@ pub(super) struct Pack {
     index_at: u64,
     count: u64,
     digest: [u8; 32],
-    /// The entries as they are stored, where they are few.
-    small: Option<Vec<u8>>,
+    /// The entries as they are stored, where they are few or often asked for.
+    whole: OnceLock<Vec<u8>>,
+    probes: AtomicU32,
 }
 
 impl Pack {
@@ -125,16 +132,17 @@ impl Pack {
         if reader.rest() != TAIL || !fits {
             return Err(damaged_pack(path));
         }
-        let mut pack = Self {
+        let pack = Self {
             path: path.to_path_buf(),
             file,
             index_at,
             count,
             digest,
-            small: None,
+            whole: OnceLock::new(),
+            probes: AtomicU32::new(0),
         };
         if count <= SMALL {
-            pack.small = Some(pack.rows(0, count)?);
+            pack.read_index()?;
         }
         Ok(Some(pack))
     }
@@ -170,10 +178,18 @@ impl Pack {
         rows.chunks_exact(ENTRY).map(Entry::decode).collect()
     }
 
+    fn read_index(&self) -> Result<&[u8]> {
+        let rows = self.rows(0, self.count)?;
+        Ok(self.whole.get_or_init(|| rows))
+    }
+
     /// Finds a content.
     pub(super) fn find(&self, id: &ContentId) -> Result<Option<Entry>> {
-        if let Some(small) = &self.small {
-            return probe(small, id);
+        if let Some(whole) = self.whole.get() {
+            return probe(whole, id);
+        }
+        if self.count <= MEDIUM && self.probes.fetch_add(1, Ordering::Relaxed) >= OFTEN {
+            return probe(self.read_index()?, id);
         }
         // Ids are hashes, so an id's place follows from its value: one or two
         // short reads find it in an index of any length.

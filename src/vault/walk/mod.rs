@@ -364,9 +364,9 @@ impl Shared<'_> {
         if tasks.is_empty() {
             return Ok(());
         }
-        // The git directory's later phases are a handful of directories as a
-        // rule; a thread costs more than it saves there.
-        let alone = phase > 0 && tasks.len() < 3;
+        // The git directory's later phases are a handful of directories as a rule, and a
+        // thread costs more than it saves there; not where each loose object is looked at.
+        let alone = phase > 0 && tasks.len() < 3 && (phase > 1 || self.walk.trust == Trust::Stamps);
         lock(&self.queue).waiting = tasks;
         if alone {
             return self.work();
