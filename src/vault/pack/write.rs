@@ -2,7 +2,7 @@
 
 use super::{Encoding, Entry, HEAD, TAIL, TRAILER};
 use crate::error::{Context as _, ErrorKind, Result};
-use crate::sys::failpoint;
+use crate::sys::{failpoint, files};
 use crate::vault::id::ContentId;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Write as _};
@@ -20,9 +20,14 @@ pub(in crate::vault) struct PackWriter {
 struct Inner {
     file: Option<BufWriter<File>>,
     offset: u64,
+    /// Up to here the disk has been asked to write.
+    asked: u64,
     entries: Vec<Entry>,
     known: Places,
 }
+
+/// So many bytes are worth a request to the disk.
+const REQUEST: u64 = 1 << 20;
 
 /// Where an id stands in a list of entries: a hash table of four bytes a place,
 /// since ids are hashes already and stand in the list.
@@ -144,6 +149,13 @@ impl PackWriter {
         let stored = payload.len() as u64;
         let offset = inner.offset;
         inner.offset += stored;
+        if inner.offset - inner.asked >= REQUEST {
+            let (from, to) = (inner.asked, inner.offset);
+            inner.asked = to;
+            if let Some(file) = &inner.file {
+                files::begin_writing(file.get_ref(), from, to - from);
+            }
+        }
         inner.entries.push(Entry {
             id,
             offset,

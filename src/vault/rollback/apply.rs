@@ -28,6 +28,7 @@ use std::fs::{self, File};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::Sender;
 
 /// What a restore needs to know.
 pub(super) struct Restore<'a> {
@@ -63,6 +64,15 @@ pub(super) fn apply(
     plan: &Plan,
     staging: &mut Staging,
 ) -> Result<Vec<Left>> {
+    staging.while_letting_go(|staging, replaced| steps(restore, plan, staging, replaced))
+}
+
+fn steps(
+    restore: &Restore<'_>,
+    plan: &Plan,
+    staging: &mut Staging,
+    replaced: &Sender<PathBuf>,
+) -> Result<Vec<Left>> {
     let mut run = Run {
         work: open_root(&restore.workspace.root)?,
         git: restore
@@ -89,6 +99,10 @@ pub(super) fn apply(
         }
         let staged = run.staging.of(at);
         run.step(step, staged.as_deref())?;
+        if let Some(staged) = staged {
+            // Nobody listens where there are few; the staging's directory goes at the end.
+            let _ = replaced.send(staged);
+        }
         progress::add(1);
     }
     run.tighten(plan);
