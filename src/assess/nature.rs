@@ -62,7 +62,6 @@ const CONFIG_NAMES: &[&str] = &[
     ".eslintrc",
     ".gitattributes",
     ".gitconfig",
-    ".gitignore",
     ".gitlab-ci.yml",
     ".gitmodules",
     ".golangci.yml",

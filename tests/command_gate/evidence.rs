@@ -270,3 +270,80 @@ fn a_ref_that_the_script_makes_holds_what_it_leaves() {
         assert_eq!(level, 3, "{command}: {verdict}");
     }
 }
+
+#[test]
+fn a_statement_that_changes_rows_is_no_read() {
+    let sandbox = repository();
+    sandbox.write("app.db", "rows");
+    for command in [
+        "psql -c 'DELETE FROM t WHERE id = 1'",
+        "psql -c 'UPDATE t SET a = 1 WHERE id = 1'",
+        "mysql -e 'INSERT INTO t VALUES (1)'",
+        "sqlite3 app.db 'DELETE FROM t WHERE id = 1'",
+        "cqlsh -e 'DELETE FROM ks.t WHERE id = 1'",
+        "mongosh --eval 'db.t.deleteOne({_id: 1})'",
+        "mongosh --eval 'db.t.updateMany({a: 1}, {$set: {a: 2}})'",
+        "redis-cli SET a 1",
+        "curl -XPOST http://es:9200/i/_update_by_query?q=a",
+    ] {
+        let (found, verdict) = level(&sandbox, command);
+        assert_eq!(found, 1, "{command}");
+        let rules = verdict["rules"].to_string();
+        assert!(!rules.contains("read.only"), "{command}: {rules}");
+    }
+    assert_eq!(level(&sandbox, "psql -c 'SELECT 1'").0, 0);
+}
+
+#[test]
+fn what_takes_the_guards_place_is_held() {
+    let sandbox = repository();
+    sandbox.write("bin/git", "#!/bin/sh\n");
+    sandbox.write("tools/x", "#!/bin/sh\n");
+    for command in [
+        "export PATH=$PWD/bin:$PATH; git status",
+        "PATH=bin:$PATH git commit -m x",
+        "alias holdpoint-hook=true",
+        "holdpoint() { :; }",
+        "git() { :; }; export -f git",
+        "env 'BASH_FUNC_git%%=() { :; }' sh -c 'git status'",
+        "pgrep -f holdpoint-run | xargs kill",
+        "kill -9 $(pgrep holdpoint)",
+    ] {
+        let (found, verdict) = level(&sandbox, command);
+        assert_eq!(found, 3, "{command}");
+        assert!(
+            verdict["rules"].to_string().contains("guard"),
+            "{command}: {}",
+            verdict["rules"]
+        );
+    }
+    for command in [
+        "export PATH=$PWD/tools:$PATH; git status",
+        "export PATH=/usr/local/bin:$PATH; git status",
+        "git() { command git \"$@\"; }; git status",
+        "pgrep -f holdpoint",
+        "kill $(pgrep vite)",
+    ] {
+        assert!(level(&sandbox, command).0 <= 1, "{command}");
+    }
+}
+
+#[test]
+fn a_repository_made_in_a_directory_of_the_script_holds_nothing() {
+    let sandbox = repository();
+    let fresh = "git init -q && touch a && git add a && git commit -qm x && git reset --hard && git clean -fdx";
+    for command in [
+        format!("cd $(mktemp -d) && {fresh}"),
+        format!("D=$(mktemp -d); cd \"$D\" && {fresh} && cd / && rm -rf \"$D\""),
+    ] {
+        assert!(level(&sandbox, &command).0 <= 1, "{command}");
+    }
+    let pushed = "cd $(mktemp -d) && git clone -q u . && git push --force";
+    let ran = sandbox.holdpoint(["check", "command", "--actor", "agent", "--", pushed]);
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    sandbox.write("src/main.rs", "fn main() { changed() }\n");
+    assert_eq!(
+        level(&sandbox, "cd $(mktemp -d); cd -; git reset --hard").0,
+        3
+    );
+}

@@ -11,7 +11,7 @@ mod whose;
 mod without;
 
 use whose::{Repository, repository};
-use without::{made, without};
+use without::{fresh, made, without};
 
 use super::around::Around;
 use crate::judge::{Effect, EffectKind, GitClass, Level, Losses};
@@ -92,6 +92,7 @@ pub(super) fn effects(around: &Around<'_>, deed: &Deed, git: &GitDeed, effects: 
             .findings()
         }
         Repository::Unknown => vec![without(&git.act)],
+        Repository::Fresh => vec![fresh(&git.act)],
     };
     for finding in findings {
         let kind = if finding.open {

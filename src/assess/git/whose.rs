@@ -11,6 +11,8 @@ use std::path::Path;
 pub(super) enum Repository {
     Here,
     There(Workspace),
+    /// One that only this script can have made.
+    Fresh,
     Unknown,
 }
 
@@ -19,6 +21,9 @@ pub(super) fn repository(around: &Around<'_>, git: &GitDeed) -> Repository {
     let Some(dir) = Around::dir(&git.repo.dir) else {
         return Repository::Unknown;
     };
+    if is_fresh(around, &dir) {
+        return Repository::Fresh;
+    }
     if named {
         return by_name(around, git, &dir).map_or(Repository::Unknown, Repository::There);
     }
@@ -40,6 +45,18 @@ pub(super) fn repository(around: &Around<'_>, git: &GitDeed) -> Repository {
         Ok(workspace) if workspace.git_dir.is_some() => Repository::There(workspace),
         _ => Repository::Unknown,
     }
+}
+
+/// A temporary directory that is not there yet, and below no repository.
+fn is_fresh(around: &Around<'_>, dir: &Path) -> bool {
+    let temporary = ["/tmp", "/var/tmp", "/private/tmp"]
+        .iter()
+        .any(|place| dir != Path::new(place) && dir.starts_with(place));
+    // Beside the work at hand it may be the name that is wrong.
+    temporary
+        && !dir.starts_with(around.cwd())
+        && !dir.exists()
+        && !dir.ancestors().any(|above| above.join(".git").exists())
 }
 
 /// The repository that `--git-dir`, `--work-tree` or git's variables name.

@@ -87,6 +87,17 @@ pub(super) fn without(act: &Act) -> Finding {
     }
 }
 
+/// The judgement for a repository that the script itself makes: it holds nothing that was there before.
+pub(super) fn fresh(act: &Act) -> Finding {
+    match act {
+        Act::Does {
+            class: GitClass::Push | GitClass::Bypass,
+            ..
+        } => without(act),
+        _ => Finding::harmless(GitClass::Read, "the repository is made by this very script"),
+    }
+}
+
 /// An effect that a person should only know of.
 pub(super) fn told(class: GitClass, why: String) -> Finding {
     match class {

@@ -4,13 +4,14 @@ use super::copying::remote;
 use crate::shell::arg::Arg;
 use crate::shell::deed::{Members, PathOp};
 use crate::shell::options::{Options, Spec};
-use crate::shell::walk::{Call, Stream, Walk};
+use crate::shell::scope::Dir;
+use crate::shell::walk::{Call, Stream, Walk, quote};
 use bstr::{BString, ByteSlice as _};
 
 /// Runs a program of this family.
 pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
     match call.name {
-        "tar" | "gtar" | "bsdtar" => return Some(tar(walk, call.args)),
+        "tar" | "gtar" | "bsdtar" => return Some(tar(walk, call.args, call.input)),
         "unzip" => unzip(walk, call.args),
         "7z" | "7za" | "7zz" | "unrar" | "rar" => seven_zip(walk, call.args),
         "zip" => zip(walk, call.args),
@@ -30,7 +31,7 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
     Some(Stream::Nothing)
 }
 
-fn tar(walk: &mut Walk<'_>, args: &[Arg]) -> Stream {
+fn tar(walk: &mut Walk<'_>, args: &[Arg], input: &Stream) -> Stream {
     // The old style: the first word is a cluster without a dash.
     let mut args = args.to_vec();
     if let Some(first) = args.first_mut()
@@ -117,6 +118,10 @@ fn tar(walk: &mut Walk<'_>, args: &[Arg]) -> Stream {
             "keep-newer-files",
             "one-top-level",
         ]);
+        let piped = archive.as_ref().is_none_or(|path| path.text == "-");
+        if let (true, Stream::Tree(tree)) = (piped && !spares, input) {
+            checked_out(walk, tree, &place);
+        }
         if !spares {
             let strip = options
                 .value(&["strip-components"])
@@ -166,6 +171,18 @@ fn tar(walk: &mut Walk<'_>, args: &[Arg]) -> Stream {
         walk.file(op, &path);
     }
     Stream::Nothing
+}
+
+/// The tree of an archive of git's lands on the worktree that it came from: that is a checkout.
+fn checked_out(walk: &mut Walk<'_>, tree: &BString, place: &Arg) {
+    let dir = walk.scope.dir.join(place);
+    let top = walk.lookup.toplevel(&dir).map(Dir::Known);
+    if top.as_ref() == Some(&dir) {
+        let mut command = BString::from("git restore --source=");
+        command.extend_from_slice(&quote(tree, false));
+        command.extend_from_slice(b" -- :/");
+        let _ = walk.run_child(command.as_bstr(), &Stream::Nothing);
+    }
 }
 
 fn unzip(walk: &mut Walk<'_>, args: &[Arg]) {

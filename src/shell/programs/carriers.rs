@@ -368,7 +368,7 @@ fn is_assignment(word: &Arg) -> bool {
         at > 0
             && word.text.get(..at).is_some_and(|name| {
                 name.iter()
-                    .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+                    .all(|byte| byte.is_ascii_alphanumeric() || b"_%()".contains(byte))
             })
     })
 }

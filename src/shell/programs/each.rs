@@ -19,7 +19,9 @@ fn piped_arguments(input: &Stream) -> Vec<Arg> {
             words
         }
         Stream::Nothing => Vec::new(),
-        Stream::Remote | Stream::Changes | Stream::Unknown => vec![Arg::unknown()],
+        Stream::Remote | Stream::Changes | Stream::Undoing | Stream::Tree(_) | Stream::Unknown => {
+            vec![Arg::unknown()]
+        }
     }
 }
 

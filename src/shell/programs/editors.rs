@@ -57,6 +57,11 @@ fn sed(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         texts.push(script.text.clone());
         operands = rest;
     }
+    for path in options.values(&["f", "file"]) {
+        if let Stream::Text(text) = walk.read_path(path) {
+            texts.push(text);
+        }
+    }
     if !options.surely(&["sandbox"]) {
         for text in &texts {
             commands_of(walk, text);
@@ -72,38 +77,108 @@ fn sed(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
             _ => Stream::Unknown,
         };
     }
-    // BSD's `-i ''` leaves an empty operand.
-    let empties = texts.iter().any(|text| {
-        let text = text.trim_ascii();
-        matches!(
-            text,
-            b"d" | b"1,$d"
-                | b"1,$ d"
-                | b"Q"
-                | b"q0"
-                | b"s/.*//"
-                | b"s/.*//g"
-                | b"s/^.*$//"
-                | b"/.*/d"
-                | b"/./d"
-                | b"/^/d"
-                | b"z"
-        )
-    });
     let quiet = options.has(&["n", "quiet", "silent"]);
-    let prints = texts
-        .iter()
-        .any(|text| text.iter().any(|byte| b"piacrRPe=l".contains(byte)));
-    let empties = empties || quiet && !prints && !texts.is_empty();
+    let prints = texts.iter().any(|text| sed_prints(text));
+    let empties = texts.iter().any(|text| sed_empties(text))
+        || quiet && !prints && !texts.is_empty() && operands_known(&texts);
     let op = if empties {
         PathOp::Empty
     } else {
         PathOp::Change
     };
+    // BSD's `-i ''` leaves an empty operand.
     for path in operands.iter().filter(|path| !path.text.is_empty()) {
+        if let Some(copy) = backup(&options, path) {
+            walk.file(PathOp::Replace, &copy);
+        }
         walk.file(op.clone(), path);
     }
     Stream::Nothing
+}
+
+/// The copy that `-i.bak` leaves of a file.
+fn backup(options: &Options, path: &Arg) -> Option<Arg> {
+    let suffix = options.value(&["i", "in-place"])?;
+    if suffix.text.is_empty() || suffix.text.iter().any(|byte| b"*/'\"".contains(byte)) {
+        return None;
+    }
+    let mut copy = path.clone();
+    copy.text.extend_from_slice(&suffix.text);
+    Some(copy)
+}
+
+fn operands_known(texts: &[BString]) -> bool {
+    texts
+        .iter()
+        .all(|text| !text.contains(&crate::shell::arg::UNKNOWN))
+}
+
+/// Returns true for a sed script that leaves nothing of any line.
+fn sed_empties(text: &[u8]) -> bool {
+    let flat: Vec<u8> = text
+        .iter()
+        .copied()
+        .filter(|byte| !byte.is_ascii_whitespace() && !b"{};".contains(byte))
+        .collect();
+    matches!(
+        flat.as_slice(),
+        b"d" | b"1,$d"
+            | b"0~1d"
+            | b"1~1d"
+            | b"Q"
+            | b"1Q"
+            | b"D"
+            | b"$!Nd"
+            | b"s/.*//"
+            | b"s/.*//g"
+            | b"s/^.*$//"
+            | b"s/^.*$//g"
+            | b"s/^.*//"
+            | b"s/.*$//"
+            | b"s/.//g"
+            | b"/.*/d"
+            | b"/./d"
+            | b"/^/d"
+            | b"/$/d"
+            | b"//d"
+            | b"z"
+    ) || matches!(
+        flat.as_slice(),
+        [b's', mark, b'.', b'*', second, third] if mark == second && second == third
+    )
+}
+
+/// Whether a sed script prints lines of its own accord.
+fn sed_prints(text: &[u8]) -> bool {
+    // Letters of patterns and of what replaces them are no commands.
+    let mut rest = text;
+    let mut commands = Vec::new();
+    while let Some(byte) = rest.first() {
+        let after = rest.get(1..).unwrap_or_default();
+        match byte {
+            b'/' => rest = past(after, b'/'),
+            b's' | b'y' if after.first().is_some_and(u8::is_ascii_punctuation) => {
+                let mark = after.first().copied().unwrap_or(b'/');
+                rest = past(past(after.get(1..).unwrap_or_default(), mark), mark);
+            }
+            byte => {
+                commands.push(*byte);
+                rest = after;
+            }
+        }
+    }
+    commands.iter().any(|byte| b"piacrRPe=l".contains(byte))
+}
+
+/// What follows the next mark that is not escaped.
+fn past(text: &[u8], mark: u8) -> &[u8] {
+    let mut escaped = false;
+    let at = text.iter().position(|byte| {
+        let ends = *byte == mark && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        ends
+    });
+    at.and_then(|at| text.get(at + 1..)).unwrap_or_default()
 }
 
 /// sed's `w FILE`, `s///w FILE`, `e COMMAND` and `s///e`.
@@ -170,12 +245,18 @@ fn awk(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         program = Some(first.text.clone());
         operands = rest;
     }
+    let silent = program.as_ref().is_some_and(|program| !awk_prints(program));
     if let Some(program) = program {
         awk_program(walk, &program);
     }
     if in_place {
+        let op = if silent {
+            PathOp::Empty
+        } else {
+            PathOp::Change
+        };
         for path in operands {
-            walk.file(PathOp::Change, path);
+            walk.file(op.clone(), path);
         }
     }
     match call.input {
@@ -183,6 +264,38 @@ fn awk(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         Stream::Remote => Stream::Remote,
         _ => Stream::Unknown,
     }
+}
+
+/// Whether an awk program prints anything: a `print`, or a pattern without an action.
+fn awk_prints(program: &[u8]) -> bool {
+    if program.contains_str("print") || program.contains_str("@include") {
+        return true;
+    }
+    let mut open = 0_u32;
+    let mut pattern = Vec::new();
+    let mut patterns = Vec::new();
+    for byte in program {
+        match byte {
+            b'{' => {
+                open += 1;
+                pattern.clear();
+            }
+            b'}' => open = open.saturating_sub(1),
+            b';' | b'\n' if open == 0 => patterns.push(std::mem::take(&mut pattern)),
+            byte if open == 0 => pattern.push(*byte),
+            _ => {}
+        }
+    }
+    patterns.push(pattern);
+    patterns
+        .iter()
+        .map(|pattern| pattern.trim_ascii())
+        .any(|pattern| {
+            !matches!(
+                pattern,
+                b"" | b"0" | b"\"\"" | b"!1" | b"1==0" | b"END" | b"BEGIN"
+            )
+        })
 }
 
 /// awk's `system("…")`, `print | "…"` and `print > "…"`.

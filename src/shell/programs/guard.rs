@@ -4,6 +4,7 @@ use super::git::{Act, GitDeed, Place};
 use crate::judge::{GitClass, Level};
 use crate::shell::arg::Arg;
 use crate::shell::deed::DeedKind;
+use crate::shell::scope::Dir;
 use crate::shell::walk::{Call, Walk};
 use bstr::{BString, ByteSlice as _};
 
@@ -13,6 +14,9 @@ const RUN_BY_OTHERS: &[&str] = &[
     "EDITOR",
     "FCEDIT",
     "GIT_SSH",
+    "GH_BROWSER",
+    "GH_EDITOR",
+    "GH_PAGER",
     "HGEDITOR",
     "KUBE_EDITOR",
     "LESSOPEN",
@@ -39,9 +43,7 @@ pub(super) fn look(walk: &mut Walk<'_>, call: &Call<'_>) {
             .iter()
             .any(|arg| arg.text.contains_str("holdpoint"))
             .then(|| "the guard's process is killed".to_owned()),
-        "systemctl" | "service" | "launchctl" => None,
-        "fc" => None,
-        _ => None,
+        _ => hunted(walk, call),
     };
     if let Some(why) = why {
         walk.note(DeedKind::Guard { why });
@@ -114,6 +116,15 @@ pub(super) fn variable(walk: &mut Walk<'_>, name: &BString, value: &Arg) {
         let text: BString = value.text.trim_start_with(|c| c == '|' || c == '-').into();
         let _ = walk.run_child(text.as_bstr(), &crate::shell::walk::Stream::Unknown);
     }
+    let takes_over = name_text
+        .strip_prefix("BASH_FUNC_")
+        .is_some_and(|rest| stands_for(rest.split(['%', '(']).next().unwrap_or(rest)));
+    if takes_over {
+        shadowed(walk, &name_text);
+    }
+    if name_text == "PATH" {
+        path(walk, value);
+    }
     let loads = matches!(
         name_text.as_ref(),
         "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" | "BASH_ENV" | "PROMPT_COMMAND"
@@ -137,6 +148,72 @@ pub(super) fn variable(walk: &mut Walk<'_>, name: &BString, value: &Arg) {
             );
         }
     }
+}
+
+/// Returns true for a name by which the guard, or git with its hooks, is called.
+pub(super) fn stands_for(name: &str) -> bool {
+    is_own(name) || name == "git"
+}
+
+/// Returns true for the guard's own programs.
+pub(super) fn is_own(name: &str) -> bool {
+    matches!(name, "holdpoint" | "holdpoint-hook" | "holdpoint-run")
+}
+
+/// Notes that another program stands in for the guard's or for git.
+pub(super) fn shadowed(walk: &mut Walk<'_>, name: &str) {
+    walk.note(DeedKind::Guard {
+        why: format!("{name} puts something else in the place of the guard's or git's program"),
+    });
+}
+
+/// Judges where programs are looked for: a stand-in for the guard or git, in a place that anyone writes.
+fn path(walk: &mut Walk<'_>, value: &Arg) {
+    for dir in value.text.split_str(":") {
+        // The machine's own directories hold the real ones.
+        let own = ["/usr/", "/bin", "/sbin", "/opt/", "/nix/", "/snap/"]
+            .iter()
+            .any(|place| dir.starts_with(place.as_bytes()))
+            || walk
+                .scope
+                .home
+                .as_ref()
+                .is_some_and(|home| dir.starts_with(home));
+        if own || dir.contains(&crate::shell::arg::UNKNOWN) || dir.is_empty() {
+            continue;
+        }
+        for name in ["git", "holdpoint", "holdpoint-hook", "holdpoint-run"] {
+            let mut text = BString::from(dir);
+            text.push(b'/');
+            text.extend_from_slice(name.as_bytes());
+            let program = Arg::known(text);
+            let there = match walk.scope.dir.join(&program) {
+                Dir::Known(full) => walk.lookup.exists(&full) == Some(true),
+                Dir::Unknown | Dir::Elsewhere => false,
+            };
+            if there || walk.comes_later(&program) {
+                shadowed(walk, &program.shown());
+            }
+        }
+    }
+}
+
+/// Remembers a search for the guard's processes, and judges what is then killed without a name.
+fn hunted(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<String> {
+    let looks = matches!(
+        call.name,
+        "pgrep" | "pidof" | "grep" | "egrep" | "fgrep" | "rg" | "awk" | "gawk" | "ps"
+    );
+    if looks
+        && call
+            .args
+            .iter()
+            .any(|arg| arg.text.contains_str("holdpoint"))
+    {
+        walk.seeks_guard = true;
+    }
+    let unnamed = call.name == "kill" && call.args.iter().any(Arg::has_unknown);
+    (unnamed && walk.seeks_guard).then(|| "the guard's process is killed".to_owned())
 }
 
 /// Returns true for a command that only tells about itself.

@@ -1,9 +1,11 @@
 //! Task runners whose recipes are read: make, just.
 
 use super::scripts::project_file;
+use crate::judge::{Level, SystemClass};
 use crate::shell::arg::{Arg, UNKNOWN};
+use crate::shell::deed::DeedKind;
 use crate::shell::options::{Options, Spec};
-use crate::shell::walk::{Call, Stream, Walk};
+use crate::shell::walk::{Call, Stream, Walk, quote};
 use bstr::{BString, ByteSlice as _};
 
 pub(super) fn make(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
@@ -37,20 +39,32 @@ pub(super) fn make(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         return Stream::Unknown;
     }
     let dir = options.value(&["C", "directory"]).cloned();
-    let text = match options.value(&["f", "file", "makefile"]) {
-        Some(path) if path.text == "-" => match call.input {
-            Stream::Text(text) => Some(text.clone()),
-            _ => None,
-        },
+    let mut text = match options.value(&["f", "file", "makefile"]) {
+        Some(path)
+            if matches!(
+                path.text.as_slice(),
+                b"-" | b"/dev/stdin" | b"/dev/fd/0" | b"/proc/self/fd/0"
+            ) =>
+        {
+            given(walk, call.input)
+        }
         Some(path) => match walk.read_path(&path.clone()) {
             Stream::Text(text) => Some(text),
             _ => None,
         },
         None => project_file(walk, dir.as_ref(), &["GNUmakefile", "makefile", "Makefile"]),
     };
-    let Some(text) = text else {
+    for more in options.values(&["E", "eval"]) {
+        let text = text.get_or_insert_default();
+        let rest = std::mem::take(text);
+        text.extend_from_slice(&more.text);
+        text.push(b'\n');
+        text.extend_from_slice(&rest);
+    }
+    let Some(mut text) = text else {
         return Stream::Unknown;
     };
+    included(walk, &mut text);
     let mut targets: Vec<BString> = options
         .operands
         .iter()
@@ -66,6 +80,10 @@ pub(super) fn make(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         walk.scope.dir = walk.scope.dir.join(dir);
     }
     let here = walk.scope.clone();
+    for command in rules.reading(&text) {
+        let _ = walk.run_child(command.as_bstr(), &Stream::Unknown);
+        walk.scope.clone_from(&here);
+    }
     let mut done: Vec<BString> = Vec::new();
     while let Some(target) = targets.pop() {
         if done.contains(&target) || done.len() > 64 {
@@ -80,11 +98,56 @@ pub(super) fn make(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
             walk.scope.clone_from(&here);
             let line = rules.expand(line, &target);
             let line = line.trim_start_with(|c| matches!(c, '@' | '-' | '+' | ' ' | '\t'));
-            let _ = walk.run_text(line.as_bstr(), &Stream::Unknown);
+            match rules.shell() {
+                Some(shell) => {
+                    let mut words = shell;
+                    words.push(b' ');
+                    words.extend_from_slice(&quote(line, false));
+                    let _ = walk.run_child(words.as_bstr(), &Stream::Unknown);
+                }
+                None => {
+                    let _ = walk.run_text(line.as_bstr(), &Stream::Unknown);
+                }
+            }
         }
     }
     walk.scope = scope;
     Stream::Unknown
+}
+
+/// The makefile that stands on standard input.
+fn given(walk: &mut Walk<'_>, input: &Stream) -> Option<BString> {
+    match input {
+        Stream::Text(text) => return Some(text.clone()),
+        Stream::Remote => walk.note(DeedKind::System {
+            class: SystemClass::RemoteCode,
+            why: "downloaded recipes are run unseen".to_owned(),
+        }),
+        Stream::Nothing => {}
+        _ => walk.opaque(Level::Confirm, "make follows what another program writes"),
+    }
+    None
+}
+
+/// Puts the makefiles that a makefile includes behind it.
+fn included(walk: &mut Walk<'_>, text: &mut BString) {
+    let mut paths: Vec<BString> = Vec::new();
+    for line in text.lines() {
+        let words = ["include ", "-include ", "sinclude "]
+            .iter()
+            .find_map(|word| line.strip_prefix(word.as_bytes()));
+        paths.extend(
+            words
+                .into_iter()
+                .flat_map(|words| words.fields().map(BString::from)),
+        );
+    }
+    for path in paths.iter().take(8) {
+        if let Stream::Text(more) = walk.read_path(&Arg::known(path.clone())) {
+            text.push(b'\n');
+            text.extend_from_slice(&more);
+        }
+    }
 }
 
 struct Rule {
@@ -172,6 +235,58 @@ impl Makefile {
         file
     }
 
+    /// What recipes are given to, where that is no plain shell.
+    fn shell(&self) -> Option<BString> {
+        let last = |name: &str| {
+            let found = self.vars.iter().rev().find(|(known, _)| known == name);
+            found.map(|(_, value)| value)
+        };
+        let shell = last("SHELL");
+        let flags = last(".SHELLFLAGS");
+        let name = shell.map_or(&b"sh"[..], |shell| {
+            shell.rsplit_str("/").next().unwrap_or_default()
+        });
+        let plain = name
+            .to_str()
+            .is_ok_and(|name| super::shells::knows(name) || name.contains("$("));
+        let plain_flags = flags.is_none_or(|flags| {
+            flags
+                .fields()
+                .all(|word| word.starts_with(b"-") || word == b"pipefail")
+        });
+        if plain && plain_flags {
+            return None;
+        }
+        let mut words = shell.cloned().unwrap_or_else(|| BString::from("sh"));
+        words.push(b' ');
+        words.extend_from_slice(flags.map_or(&b"-c"[..], |flags| flags.as_slice()));
+        Some(words)
+    }
+
+    /// What make runs while it reads: `$(shell …)` and `!=`, outside of recipes.
+    fn reading(&self, text: &[u8]) -> Vec<BString> {
+        let mut commands = Vec::new();
+        let joined = text.replace("\\\n", " ");
+        for line in joined.lines().filter(|line| !line.starts_with(b"\t")) {
+            let line = line.split_str("#").next().unwrap_or_default();
+            if let Some((name, command)) = line.split_once_str("!=")
+                && name.trim_ascii().fields().count() == 1
+            {
+                commands.push(self.expand(command.trim_ascii(), &BString::default()));
+            }
+            let mut rest = line;
+            while let Some(at) = rest.find("$(shell ") {
+                rest = rest.get(at + 8..).unwrap_or_default();
+                let end = closing(rest);
+                let command = rest.get(..end).unwrap_or_default();
+                commands.push(self.expand(command, &BString::default()));
+                rest = rest.get(end..).unwrap_or_default();
+            }
+        }
+        commands.truncate(64);
+        commands
+    }
+
     /// Puts in what is known of the variables; the shell's own `$$` becomes `$`.
     fn expand(&self, line: &[u8], target: &BString) -> BString {
         let mut out = BString::from(line);
@@ -204,6 +319,15 @@ impl Makefile {
                 Some(open @ (b'(' | b'{')) => {
                     let close = if *open == b'(' { b')' } else { b'}' };
                     let rest = line.get(at + 2..).unwrap_or_default();
+                    if let (b')', Some(call)) = (close, rest.strip_prefix(b"shell ")) {
+                        // A recipe's own `$(shell …)` is a substitution of the shell's.
+                        let end = closing(call);
+                        out.extend_from_slice(b"\0(");
+                        out.extend_from_slice(call.get(..end).unwrap_or_default());
+                        out.push(b')');
+                        at += end + 9;
+                        continue;
+                    }
                     let end = rest.find_byte(close).unwrap_or(rest.len());
                     let name = rest.get(..end).unwrap_or_default();
                     match self.vars.iter().rev().find(|(known, _)| known == name) {
@@ -228,6 +352,21 @@ impl Makefile {
         }
         (out, changed)
     }
+}
+
+/// Where the bracket closes that stands open before a text.
+fn closing(text: &[u8]) -> usize {
+    let mut open = 1_u32;
+    text.iter()
+        .position(|byte| {
+            match byte {
+                b'(' => open += 1,
+                b')' => open -= 1,
+                _ => {}
+            }
+            open == 0
+        })
+        .unwrap_or(text.len())
 }
 
 pub(super) fn just(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {

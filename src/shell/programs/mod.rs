@@ -9,6 +9,7 @@
     reason = "the arms are tables: what stands apart means different things"
 )]
 
+mod abbreviations;
 mod archives;
 mod carriers;
 mod code;
@@ -84,7 +85,13 @@ fn known_program(walk: &mut Walk<'_>, call: &Call<'_>, path: &str) -> Stream {
     if prints_settings(call) {
         return Stream::Nothing;
     }
-    dispatch(walk, call, path)
+    let args = abbreviations::in_full(call);
+    let call = Call {
+        name,
+        args: &args,
+        input: call.input,
+    };
+    dispatch(walk, &call, path)
 }
 
 /// Programs that print settings of theirs for `eval` or `source`.
@@ -261,6 +268,22 @@ fn base_name(path: &str) -> String {
 /// Judges a variable that is set for the commands that follow.
 pub(crate) fn environment(walk: &mut Walk<'_>, name: &BString, value: &Arg) {
     guard::variable(walk, name, value);
+}
+
+/// Judges the name of a function or alias: the guard's own is not for others.
+pub(crate) fn defined(walk: &mut Walk<'_>, name: &BString) {
+    if let Ok(name) = name.to_str()
+        && guard::is_own(name)
+    {
+        guard::shadowed(walk, name);
+    }
+}
+
+/// Judges the name of a function that other programs' shells get too.
+pub(crate) fn exported(walk: &mut Walk<'_>, name: &Arg) {
+    if guard::stands_for(name.word()) {
+        guard::shadowed(walk, name.word());
+    }
 }
 
 /// Sets or forgets a variable of the shell.

@@ -6,8 +6,8 @@
 use crate::shell::arg::Arg;
 use crate::shell::deed::PathOp;
 use crate::shell::options::{Options, Spec};
-use crate::shell::walk::{Call, Walk};
-use bstr::ByteSlice as _;
+use crate::shell::walk::{Call, Stream, Walk};
+use bstr::{BString, ByteSlice as _};
 
 /// How a program is told where to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,9 @@ const WRITERS: &[Writer] = &[
     by("age|rage|sops|minisign|signify", "o", &["output"], "rRip"),
     by("pg_dump|pg_dumpall", "f", &["file"], "hpUdntNTjFEZ"),
     by("mysqldump|mariadb-dump", "r", &["result-file"], "uhPS"),
+    by("psql|usql", "o", &["output", "out"], "cfhpUdvLFRPT"),
+    by("sqlcmd|osql|isql|tsql", "o", &[], "SUPdhtqQi"),
+    by("mysql|mariadb", "", &["tee"], "hPuDSe"),
     by(
         "genisoimage|mkisofs|xorriso|xorrisofs",
         "o",
@@ -208,6 +211,12 @@ fn named(writer: &Writer, args: &[Arg]) -> Vec<Arg> {
 }
 
 fn replaced(walk: &mut Walk<'_>, path: &Arg) {
+    if let Some(command) = path.text.strip_prefix(b"|") {
+        // psql's `-o '|command'`.
+        let command = BString::from(command);
+        let _ = walk.run_child(command.as_bstr(), &Stream::Unknown);
+        return;
+    }
     let name = path.text.rsplit_str("/").next().unwrap_or_default();
     let ending = name.rsplit_once_str(".").map(|(_, ending)| ending);
     let made = ending.is_none_or(|ending| {

@@ -54,6 +54,15 @@ enum Kind {
     Copied,
 }
 
+/// Whether a patch, applied this way round, takes away what git does not have.
+pub(super) fn takes_back(text: &Stream, reverse: bool) -> bool {
+    match text {
+        Stream::Changes => reverse,
+        Stream::Undoing => !reverse,
+        _ => false,
+    }
+}
+
 /// The files that a patch touches, in its order; `None` where it is no patch, or too long a one.
 pub(super) fn touched(text: &BStr, reading: Reading) -> Option<Vec<Touch>> {
     let mut touches = Vec::new();
@@ -313,7 +322,7 @@ fn patch(walk: &mut Walk<'_>, call: &Call<'_>) {
         Some(path) => walk.read_path(&path),
         None => call.input.clone(),
     };
-    if text == Stream::Changes && reverse {
+    if takes_back(&text, reverse) {
         // What the difference says is nowhere else.
         let _ = walk.run_child("git restore :/".into(), &Stream::Nothing);
         return;

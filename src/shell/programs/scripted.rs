@@ -162,6 +162,24 @@ pub(super) fn emacs(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     for text in texts {
         lisp(walk, &text.text);
     }
+    let called: Vec<&str> = options
+        .values(&["f", "funcall"])
+        .into_iter()
+        .map(Arg::word)
+        .collect();
+    if called
+        .iter()
+        .any(|name| matches!(*name, "save-buffer" | "save-some-buffers"))
+    {
+        let op = if called.contains(&"erase-buffer") {
+            PathOp::Empty
+        } else {
+            PathOp::Change
+        };
+        for path in &options.operands {
+            walk.file(op.clone(), path);
+        }
+    }
     Stream::Unknown
 }
 

@@ -80,7 +80,7 @@ fn interpret(walk: &mut Walk<'_>, of: &Interpreter, call: &Call<'_>) -> Stream {
     let mut texts: Vec<Arg> = Vec::new();
     let mut operands: Vec<Arg> = Vec::new();
     let mut in_place = false;
-    let mut backup = false;
+    let mut backup = None;
     let mut module = None;
     let mut printing = false;
     let mut args = call.args.iter();
@@ -120,7 +120,9 @@ fn interpret(walk: &mut Walk<'_>, of: &Interpreter, call: &Call<'_>) -> Stream {
             }
             if of.stuck.contains(letter) {
                 in_place |= letter == 'i';
-                backup |= letter == 'i' && arg.text.len() > at;
+                if letter == 'i' && arg.text.len() > at {
+                    backup = Some(arg.from(at));
+                }
                 // `-pi -e`, `-i.bak`; in `-pie` the e is the suffix, as Perl has it.
                 break;
             }
@@ -158,13 +160,20 @@ fn interpret(walk: &mut Walk<'_>, of: &Interpreter, call: &Call<'_>) -> Stream {
                 .iter()
                 .any(|text| text.text.contains_str("print") || text.text.contains_str("say"));
         let blanks = texts.iter().any(|text| empties_lines(&text.text));
-        let op = if backup || texts.is_empty() || prints && !blanks {
+        let op = if texts.is_empty() || prints && !blanks {
             PathOp::Change
         } else {
             PathOp::Empty
         };
         for path in &operands {
-            walk.file(op.clone(), path);
+            if let Some(suffix) = &backup {
+                let mut copy = path.clone();
+                copy.text.extend_from_slice(&suffix.text);
+                walk.file(PathOp::Replace, &copy);
+                walk.file(PathOp::Change, path);
+            } else {
+                walk.file(op.clone(), path);
+            }
         }
         return Stream::Nothing;
     }
@@ -196,7 +205,11 @@ fn from_input(walk: &mut Walk<'_>, of: &Interpreter, input: &Stream, name: &str)
             code::read(walk, of.language, &text);
         }
         Stream::Remote => remote(walk),
-        Stream::Unknown | Stream::Changes | Stream::Paths(_) => {
+        Stream::Unknown
+        | Stream::Changes
+        | Stream::Undoing
+        | Stream::Tree(_)
+        | Stream::Paths(_) => {
             if walk.piped() {
                 walk.opaque(
                     Level::MustAsk,
@@ -222,6 +235,16 @@ fn empties_lines(text: &[u8]) -> bool {
             | b"$_=undef"
             | b"undef$_"
             | b"undef($_)"
+            | b"exit"
+            | b"next"
+            | b"printif0"
+            | b"printunless1"
+            | b"printiffalse"
+            | b"putsiffalse"
+            | b"last"
+            | b"$_.clear"
+            | b"$_.replace(\"\")"
+            | b"$_=nil"
             | b"s/.*//s"
             | b"s/.*\\n?//"
     )
@@ -330,6 +353,12 @@ fn deno(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
             None => {}
         },
         Some("fmt") => walk.mark(Level::Autonomous, "files are formatted"),
+        Some("uninstall" | "remove" | "rm") => {
+            let machine = options.has(&["g", "global"])
+                || words.first().is_some_and(|word| word.text == "uninstall");
+            let names = words.iter().skip(1).map(Arg::shown).collect();
+            super::packages::removed(walk, "deno", names, machine);
+        }
         _ => {}
     }
     Stream::Unknown

@@ -77,7 +77,16 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
             Stream::Nothing
         }
         "export" | "declare" | "typeset" | "local" | "readonly" => {
+            let functions = args
+                .iter()
+                .any(|arg| matches!(arg.word(), "-f" | "-fx" | "-xf"))
+                && args
+                    .iter()
+                    .any(|arg| matches!(arg.word(), "-fx" | "-xf" | "-x") || call.name == "export");
             for word in args.iter().filter(|arg| !arg.is_option()) {
+                if functions {
+                    super::exported(walk, word);
+                }
                 super::set_variable(walk, word);
             }
             // `declare x=(…)` arrives as an assignment beside the command.
@@ -114,6 +123,7 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
                 if let Some(at) = word.text.find_byte(b'=') {
                     let name: BString = word.text.get(..at).unwrap_or_default().into();
                     let value: BString = word.text.get(at + 1..).unwrap_or_default().into();
+                    super::defined(walk, &name);
                     walk.scope.aliases.insert(name, value);
                 }
             }
@@ -255,7 +265,11 @@ fn shell(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
             Stream::Remote => remote(walk),
             Stream::Nothing => Stream::Nothing,
             // A terminal, or what another program wrote.
-            Stream::Unknown | Stream::Changes | Stream::Paths(_) => {
+            Stream::Unknown
+            | Stream::Changes
+            | Stream::Undoing
+            | Stream::Tree(_)
+            | Stream::Paths(_) => {
                 if walk.piped() {
                     walk.opaque(
                         Level::MustAsk,
@@ -281,7 +295,11 @@ fn shell(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         }
         Stream::Remote => remote(walk),
         Stream::Nothing => Stream::Nothing,
-        Stream::Unknown | Stream::Changes | Stream::Paths(_) => {
+        Stream::Unknown
+        | Stream::Changes
+        | Stream::Undoing
+        | Stream::Tree(_)
+        | Stream::Paths(_) => {
             if path.text.starts_with(b"/dev/fd/") || path.text == "/dev/stdin" || path.text == "-" {
                 return shell(
                     walk,
@@ -434,7 +452,7 @@ fn powershell(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         }
         if lower.starts_with(b"-c") {
             let words: Vec<Arg> = rest.cloned().collect();
-            let text = join(&words);
+            let text = in_powershell(walk, &join(&words));
             let scope = walk.scope.clone();
             let stream = run_text(walk, &text, call.input, call.name);
             walk.scope = scope;
@@ -442,7 +460,7 @@ fn powershell(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         }
         if !arg.is_option() {
             let words: Vec<Arg> = std::iter::once(arg.clone()).chain(rest.cloned()).collect();
-            let text = join(&words);
+            let text = in_powershell(walk, &join(&words));
             return walk.run_child(text.text.as_bstr(), call.input);
         }
     }
@@ -456,6 +474,35 @@ fn powershell(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     }
 }
 
+/// A text of PowerShell's as the shell's grammar can read it; downloads that it evaluates are noted.
+fn in_powershell(walk: &mut Walk<'_>, text: &Arg) -> Arg {
+    let lower = text.text.to_ascii_lowercase();
+    let evaluates = lower
+        .split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-')
+        .any(|word| matches!(word, b"iex" | b"invoke-expression"));
+    let downloads = [
+        "downloadstring",
+        "webclient",
+        "invoke-webrequest",
+        "invoke-restmethod",
+        "iwr",
+        "irm",
+        "http://",
+        "https://",
+    ]
+    .iter()
+    .any(|word| lower.contains_str(word));
+    if evaluates && downloads {
+        remote(walk);
+    }
+    // `select` begins a loop elsewhere.
+    let spelled = text.text.replace("| select ", "| select-object ");
+    Arg {
+        text: spelled.replace("|select ", "| select-object ").into(),
+        ..text.clone()
+    }
+}
+
 fn windows(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     let rest: Vec<Arg> = call
         .args
@@ -464,6 +511,21 @@ fn windows(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         .cloned()
         .collect();
     // Backslashes are no escapes there.
-    let text: BString = join(&rest).text.replace("\\", "/").into();
+    let mut text = BString::default();
+    for word in join(&rest).text.replace("\\", "/").split_str(" ") {
+        // `/s/q` are two switches.
+        let switches = word.starts_with(b"/")
+            && word.len() > 2
+            && word
+                .chunks(2)
+                .all(|pair| matches!(pair, [b'/', letter] if letter.is_ascii_alphabetic()));
+        let word: BString = if switches {
+            word.replace("/", " /").into()
+        } else {
+            word.into()
+        };
+        text.extend_from_slice(&word);
+        text.push(b' ');
+    }
     walk.run_child(text.as_bstr(), call.input)
 }

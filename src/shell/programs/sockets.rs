@@ -3,7 +3,7 @@
 use crate::judge::SystemClass;
 use crate::shell::deed::DeedKind;
 use crate::shell::walk::{Call, Stream, Walk};
-use bstr::ByteSlice as _;
+use bstr::{BString, ByteSlice as _};
 
 /// First words that empty or stop a server which takes commands line by line.
 const DESTROYS: &[&str] = &[
@@ -18,8 +18,45 @@ const DESTROYS: &[&str] = &[
     "purge",
 ];
 
+/// Words of file transfer clients that delete there.
+const DELETES: &[&str] = &[
+    "delete", "mdelete", "del", "rm", "mrm", "rmdir", "rd", "deltree", "dele",
+];
+
+/// Commands that a file transfer client reads or is given.
+fn files_on_a_server(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let mut texts: Vec<BString> = Vec::new();
+    if let Stream::Text(text) = call.input {
+        texts.push(text.clone());
+    }
+    let mut rest = call.args.iter();
+    while let Some(arg) = rest.next() {
+        if matches!(arg.word(), "-c" | "-e" | "--command") {
+            texts.extend(rest.next().map(|text| text.text.clone()));
+        }
+    }
+    let deletes = texts
+        .iter()
+        .flat_map(|text| text.split(|byte| matches!(byte, b'\n' | b';')))
+        .filter_map(|line| line.fields().next())
+        .any(|word| DELETES.iter().any(|one| word == one.as_bytes()));
+    if deletes {
+        walk.note(DeedKind::System {
+            class: SystemClass::Irreversible,
+            why: "files on a server are deleted".to_owned(),
+        });
+    }
+}
+
 /// Notes what is sent, where that is known.
 pub(super) fn look(walk: &mut Walk<'_>, call: &Call<'_>) {
+    if matches!(
+        call.name,
+        "ftp" | "ncftp" | "lftp" | "smbclient" | "tnftp" | "pftp"
+    ) {
+        files_on_a_server(walk, call);
+        return;
+    }
     let speaks = matches!(
         call.name,
         "nc" | "ncat" | "netcat" | "nc.traditional" | "nc.openbsd" | "telnet" | "socat"

@@ -303,6 +303,15 @@ fn request(walk: &mut Walk<'_>, method: &str, args: &[Arg], body: &BString) {
     if matches!(method, "PURGE" | "BAN") {
         walk.mark(Level::Confirm, "a server's cache is emptied");
     }
+    if whole.contains("/_close ") || whole.contains("/_close?") {
+        walk.mark(Level::Confirm, "an index stops answering");
+    }
+    if whole.contains("_update_by_query") {
+        walk.mark(
+            Level::Transparent,
+            "the documents that a query finds are changed",
+        );
+    }
     if matches!(method, "PUT" | "PATCH") && !is_development(args) {
         walk.mark(Level::Transparent, "a server is told to change something");
     }

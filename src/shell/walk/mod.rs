@@ -66,6 +66,8 @@ pub(crate) struct Walk<'a> {
     settings: Vec<(String, Arg)>,
     /// Files whose content this script has read into a stream or variable.
     read: Vec<Arg>,
+    /// This script looks for the guard's processes.
+    pub(crate) seeks_guard: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -87,6 +89,7 @@ impl<'a> Walk<'a> {
             running: Vec::new(),
             settings: Vec::new(),
             read: Vec::new(),
+            seeks_guard: false,
         }
     }
 

@@ -4,6 +4,7 @@ use super::{Stream, Walk};
 use crate::judge::Level;
 use crate::shell::arg::Arg;
 use crate::shell::deed::{DeedKind, PathOp};
+use crate::shell::programs;
 use crate::shell::scope::{Dir, Value};
 use crate::shell::syntax::{Join, Node, Word};
 use bstr::{BString, ByteSlice as _};
@@ -66,6 +67,7 @@ impl Walk<'_> {
                 Stream::Nothing
             }
             Node::Function { name, body } => {
+                programs::defined(self, name);
                 self.scope.functions.insert(name.clone(), Rc::clone(body));
                 Stream::Nothing
             }

@@ -17,6 +17,10 @@ pub(crate) enum Stream {
     Remote,
     /// A patch with what the worktree has and git does not.
     Changes,
+    /// The same patch turned round: it takes away what git does not have.
+    Undoing,
+    /// An archive of a tree of the repository at hand.
+    Tree(BString),
     /// Something.
     Unknown,
 }
@@ -38,7 +42,7 @@ impl Stream {
                 remote: true,
                 ..Arg::unknown()
             },
-            Self::Changes | Self::Unknown => Arg::unknown(),
+            Self::Changes | Self::Undoing | Self::Tree(_) | Self::Unknown => Arg::unknown(),
         }
     }
 

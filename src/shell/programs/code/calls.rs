@@ -31,6 +31,8 @@ pub(super) enum Does {
     Query,
     /// Tells a server to delete.
     ServerDelete,
+    /// Removes packages of the language.
+    Unpackage,
 }
 
 /// Last segments that mean the same whatever they are called on.
@@ -201,6 +203,10 @@ const QUALIFIED: &[(&str, Does)] = &[
     ("Process.spawn", Does::Run),
     ("Open3.pipeline", Does::Run),
     ("file.remove", Does::Delete),
+    ("remove.packages", Does::Unpackage),
+    ("Pkg.rm", Does::Unpackage),
+    ("renv.remove", Does::Unpackage),
+    ("Pkg.gc", Does::Unpackage),
 ];
 
 /// Names without anything before them, by language.

@@ -7,6 +7,7 @@
 
 mod calls;
 mod scan;
+mod spelled;
 mod values;
 
 use self::calls::{Does, find};
@@ -42,6 +43,7 @@ pub(super) fn read(walk: &mut Walk<'_>, language: Language, text: &[u8]) {
 }
 
 fn read_within(walk: &mut Walk<'_>, language: Language, text: &[u8], depth: u8) {
+    let text = &*spelled::plain(text);
     if text
         .iter()
         .all(|byte| *byte == UNKNOWN || byte.is_ascii_whitespace())
@@ -111,6 +113,7 @@ fn calls_of(walk: &mut Walk<'_>, language: Language, text: &[u8]) -> Vec<Call> {
 /// only it knows. Deletions of things that are there and commands that it
 /// starts count; what it writes, asks of a database or makes up does not.
 pub(super) fn read_file(walk: &mut Walk<'_>, language: Language, text: &[u8]) {
+    let text = &*spelled::plain(text);
     let first = walk.script.deeds.len();
     for call in calls_of(walk, language, text) {
         if let Some(does @ (Does::Delete | Does::Truncate | Does::Run)) =
@@ -231,6 +234,11 @@ fn apply(walk: &mut Walk<'_>, language: Language, does: Does, call: &Call, text:
                 let text = arg.arg().text;
                 super::sql::statements(walk, &text);
             }
+        }
+        Does::Unpackage => {
+            let names = first.map(Value::paths).unwrap_or_default();
+            let names = names.iter().map(Arg::shown).collect();
+            super::packages::removed(walk, &call.name, names, false);
         }
         Does::ServerDelete => walk.note(DeedKind::System {
             class: SystemClass::Irreversible,

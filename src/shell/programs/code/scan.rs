@@ -325,6 +325,19 @@ impl<'t> Scanner<'t> {
                     inside,
                 ))
             }
+            // Without a word, Perl's `unlink` takes what a loop is at.
+            byte if self.language == Language::Perl
+                && name == "unlink"
+                && matches!(byte, None | Some(b';' | b'}' | b'\n')) =>
+            {
+                Some((
+                    Call {
+                        name,
+                        ..Call::default()
+                    },
+                    b"",
+                ))
+            }
             _ => {
                 self.at = start;
                 // `%x(…)`, `qx/…/` and the like are found elsewhere.

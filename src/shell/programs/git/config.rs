@@ -59,7 +59,13 @@ impl Git<'_, '_> {
     /// Judges settings that came with the command, once it is known whether the command only reads.
     pub(super) fn settings_used(&mut self, reads: bool) {
         for (key, value) in self.settings.clone() {
-            if runs(&key) {
+            if key == "diff.external" || key.starts_with("diff.") && key.ends_with(".command") {
+                self.run_with_paths(&value);
+            } else if runs(&key)
+                || key.starts_with("credential.")
+                    && key.ends_with("helper")
+                    && value.text.starts_with(b"!")
+            {
                 self.run_setting(&value);
             }
             if disarms(&key) && key != "core.fsmonitor" && !reads {
@@ -72,7 +78,11 @@ impl Git<'_, '_> {
         }
         for name in COMMANDS {
             if let Some(value) = setting_of(self.walk, name) {
-                self.run_setting(&value);
+                if *name == "GIT_EXTERNAL_DIFF" {
+                    self.run_with_paths(&value);
+                } else {
+                    self.run_setting(&value);
+                }
             }
         }
         if reads {
@@ -115,6 +125,13 @@ impl Git<'_, '_> {
                 self.bypass(format!("{name} overrides settings for this command"));
             }
         }
+    }
+
+    /// A command that git gives the paths of what differs.
+    fn run_with_paths(&mut self, value: &Arg) {
+        let mut text = value.text.clone();
+        text.extend_from_slice(b" \x1a");
+        let _ = self.walk.run_child(text.as_bstr(), &Stream::Unknown);
     }
 
     fn run_setting(&mut self, value: &Arg) {

@@ -133,7 +133,7 @@ impl Git<'_, '_> {
             };
             texts.push(self.walk.read_path(&path));
         }
-        if reverse && texts.contains(&Stream::Changes) {
+        if texts.iter().any(|text| patches::takes_back(text, reverse)) {
             // What the difference says is nowhere else.
             self.note(Act::Restore {
                 paths: everything(),

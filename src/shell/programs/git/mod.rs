@@ -279,7 +279,10 @@ impl Git<'_, '_> {
         match name {
             "add" | "stage" => self.add(args),
             "am" | "apply" => self.apply(name, args, input),
-            "archive" => self.output_option(args, &["o", "output"], "o"),
+            "archive" => {
+                self.output_option(args, &["o", "output"], "o");
+                return archived(args);
+            }
             "bisect" => self.bisect(args),
             "branch" => self.branch(args),
             "bundle" => self.bundle(args),
@@ -295,7 +298,11 @@ impl Git<'_, '_> {
             "diff" | "log" | "show" | "format-patch" | "shortlog" => {
                 self.output_option(args, &["o", "output", "output-directory"], "oSGLUn");
                 if name == "diff" && of_the_worktree(args) {
-                    return Stream::Changes;
+                    return if args.iter().any(|arg| arg.text == "-R") {
+                        Stream::Undoing
+                    } else {
+                        Stream::Changes
+                    };
                 }
             }
             "fast-import" => self.fast_import(args),
@@ -429,6 +436,20 @@ impl Git<'_, '_> {
                 &path,
             );
         }
+    }
+}
+
+/// What `git archive` writes, where it is the whole of one tree of this repository.
+fn archived(args: &[Arg]) -> Stream {
+    let elsewhere = args.iter().any(|arg| {
+        ["--remote", "--prefix", "-o", "--output", "-l", "--list"]
+            .iter()
+            .any(|option| arg.text.starts_with(option.as_bytes()))
+    });
+    let mut words = args.iter().filter(|arg| !arg.is_option());
+    match words.next() {
+        Some(tree) if !elsewhere && tree.is_literal() => Stream::Tree(tree.text.clone()),
+        _ => Stream::Unknown,
     }
 }
 

@@ -39,6 +39,16 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
     Some(manage(walk, manager, call))
 }
 
+/// Notes that packages of a language go.
+pub(super) fn removed(walk: &mut Walk<'_>, manager: &str, names: Vec<String>, machine: bool) {
+    walk.note(DeedKind::Package {
+        class: PackageClass::New,
+        manager: manager.to_owned(),
+        names,
+        machine,
+    });
+}
+
 fn note(walk: &mut Walk<'_>, harm: Harm, why: &str) {
     super::tables::note(walk, harm, why);
 }
@@ -150,6 +160,15 @@ fn manage(walk: &mut Walk<'_>, manager: &Manager, call: &Call<'_>) -> Stream {
         return Stream::Unknown;
     }
     if dry {
+        return Stream::Unknown;
+    }
+    if word.text == "pkg"
+        && manager.ecosystem == "npm"
+        && rest
+            .first()
+            .is_some_and(|verb| matches!(verb.word(), "set" | "delete" | "fix"))
+    {
+        walk.file(PathOp::Change, &Arg::known("package.json"));
         return Stream::Unknown;
     }
     match verb {

@@ -1,6 +1,7 @@
 //! Clients of stores without SQL: mongo, redis.
 
 use super::destroys;
+use crate::judge::Level;
 use crate::shell::options::{Options, Spec};
 use crate::shell::walk::{Call, Stream, Walk};
 use bstr::{BString, ByteSlice as _};
@@ -83,10 +84,125 @@ pub(super) fn dropped(walk: &mut Walk<'_>, text: &[u8]) {
     ];
     let wide =
         flat.contains(".updateMany({},") || flat.contains(".update({},") && flat.contains("multi");
+    // A condition that every document meets.
+    let every = [
+        "({_id:{$exists:true}}",
+        "({_id:{$ne:null}}",
+        "({$where:'true'}",
+        "({$where:\"true\"}",
+    ];
+    let wide = wide
+        || [".deleteMany", ".remove", ".updateMany"]
+            .iter()
+            .any(|call| {
+                every
+                    .iter()
+                    .any(|condition| flat.contains(&format!("{call}{condition}")))
+            });
     if drops.iter().any(|drop| flat.contains(drop)) || wide {
         destroys(walk, "a collection or database is dropped or emptied");
+    } else if CHANGES.iter().any(|call| flat.contains(call)) {
+        walk.mark(
+            Level::Transparent,
+            "documents of a collection are written, changed or deleted",
+        );
     }
 }
+
+/// Calls that change some documents.
+const CHANGES: &[&str] = &[
+    ".deleteOne(",
+    ".deleteMany(",
+    ".findOneAndDelete(",
+    ".findOneAndReplace(",
+    ".findOneAndUpdate(",
+    ".findAndModify(",
+    ".updateOne(",
+    ".updateMany(",
+    ".update(",
+    ".replaceOne(",
+    ".remove(",
+    ".removeByKeys(",
+    ".removeByExample(",
+    ".insert(",
+    ".insertOne(",
+    ".insertMany(",
+    ".bulkWrite(",
+    ".save(",
+    ".createIndex(",
+    ".createCollection(",
+    ".createUser(",
+];
+
+/// Commands of redis that write keys, and lose no more than what the keys held.
+const WRITES: &[&str] = &[
+    "append",
+    "bitfield",
+    "bitop",
+    "blmove",
+    "blpop",
+    "brpop",
+    "copy",
+    "decr",
+    "decrby",
+    "expire",
+    "expireat",
+    "geoadd",
+    "getdel",
+    "getex",
+    "getset",
+    "hincrby",
+    "hincrbyfloat",
+    "hmset",
+    "hset",
+    "hsetnx",
+    "incr",
+    "incrby",
+    "incrbyfloat",
+    "json.del",
+    "json.set",
+    "linsert",
+    "lmove",
+    "lpop",
+    "lpush",
+    "lpushx",
+    "lrem",
+    "lset",
+    "migrate",
+    "move",
+    "mset",
+    "msetnx",
+    "persist",
+    "pexpire",
+    "pexpireat",
+    "pfadd",
+    "pfmerge",
+    "psetex",
+    "publish",
+    "rename",
+    "renamenx",
+    "restore",
+    "rpop",
+    "rpoplpush",
+    "rpush",
+    "rpushx",
+    "sadd",
+    "set",
+    "setbit",
+    "setex",
+    "setnx",
+    "setrange",
+    "smove",
+    "spop",
+    "xack",
+    "xadd",
+    "xclaim",
+    "xsetid",
+    "zadd",
+    "zincrby",
+    "zpopmax",
+    "zpopmin",
+];
 
 pub(super) fn redis(walk: &mut Walk<'_>, call: &Call<'_>) {
     let options = Options::read(
@@ -174,6 +290,8 @@ pub(super) fn redis(walk: &mut Walk<'_>, call: &Call<'_>) {
         };
         if let Some(why) = why {
             destroys(walk, why);
+        } else if words.first().is_some_and(|word| WRITES.contains(word)) {
+            walk.mark(Level::Transparent, "keys are written or taken out");
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Databases' command lines: which statements destroy, and which programs do.
 
+mod conditions;
 mod documents;
 mod statements;
 
 pub(super) use statements::statements;
 
+use super::abbreviations;
 use crate::judge::{Level, SystemClass};
 use crate::shell::arg::Arg;
 use crate::shell::deed::{DeedKind, PathOp};
@@ -228,7 +230,11 @@ fn streamed(walk: &mut Walk<'_>, input: &Stream) {
             class: SystemClass::RemoteCode,
             why: "downloaded statements are run unseen".to_owned(),
         }),
-        Stream::Unknown | Stream::Changes | Stream::Paths(_) => {
+        Stream::Unknown
+        | Stream::Changes
+        | Stream::Undoing
+        | Stream::Tree(_)
+        | Stream::Paths(_) => {
             walk.opaque(Level::Confirm, "statements that cannot be read are run");
         }
         Stream::Nothing => {}
@@ -243,6 +249,74 @@ fn spoken(walk: &mut Walk<'_>, text: &[u8]) {
     statements(walk, text);
 }
 
+/// The file that SQLite's shell is told to write: its last word, or a command after a bar.
+fn saved(walk: &mut Walk<'_>, rest: &[u8]) {
+    if let Some(command) = rest.strip_prefix(b"|") {
+        let command: BString = command.into();
+        let _ = walk.run_child(command.as_bstr(), &Stream::Unknown);
+        return;
+    }
+    let path = rest
+        .trim_with(|c| c == '\'' || c == '"')
+        .rsplit_str(" ")
+        .next()
+        .unwrap_or_default()
+        .trim_with(|c| c == '\'' || c == '"');
+    if !matches!(path, b"stdout" | b"off" | b"-e" | b"-x") {
+        walk.file(PathOp::Replace, &Arg::known(path));
+    }
+}
+
+/// What a client of a database that nobody misses is told: only what leaves it counts.
+fn told_only(walk: &mut Walk<'_>, text: &[u8]) {
+    for line in text.lines() {
+        told(walk, line.trim_ascii());
+    }
+    statements::exported(walk, text);
+}
+
+/// The last word of a line, which names where its result goes: `… \\g FILE`, `\\copy t to 'FILE'`.
+fn result_of(walk: &mut Walk<'_>, line: &[u8]) {
+    let lower = line.to_ascii_lowercase();
+    let piped = [
+        &b"\\g |"[..],
+        b"\\gx |",
+        b"\\w |",
+        b"\\write |",
+        b" to program '",
+    ]
+    .iter()
+    .find_map(|marker| lower.find(marker).map(|at| at + marker.len()));
+    let copies = lower.starts_with(b"\\copy ");
+    if let Some(at) = piped
+        && (copies || !lower.contains_str("to program"))
+    {
+        let command = line.get(at..).unwrap_or_default();
+        let command: BString = command.split_str("'").next().unwrap_or_default().into();
+        let _ = walk.run_child(command.as_bstr(), &Stream::Unknown);
+        return;
+    }
+    let at = [&b"\\g "[..], b"\\gx ", b"\\w ", b"\\write "]
+        .iter()
+        .find_map(|marker| lower.find(marker).map(|at| at + marker.len()))
+        .or_else(|| lower.rfind(" to ").filter(|_| copies).map(|at| at + 4));
+    let Some(at) = at else { return };
+    let rest = line.get(at..).unwrap_or_default().trim_ascii();
+    let quote = rest.first().copied().filter(|byte| b"'\"".contains(byte));
+    let path = match quote {
+        Some(quote) => rest
+            .get(1..)
+            .unwrap_or_default()
+            .split(|byte| *byte == quote)
+            .next(),
+        None => rest.fields().next(),
+    };
+    let path = path.unwrap_or_default();
+    if !path.is_empty() && !matches!(path, b"stdout" | b"pstdout" | b"STDOUT") {
+        walk.file(PathOp::Replace, &Arg::known(path));
+    }
+}
+
 /// A line to the client itself: another file is read, a shell command is run, output goes to a file.
 fn told(walk: &mut Walk<'_>, line: &[u8]) {
     let (word, rest) = line.split_once_str(" ").unwrap_or((line, b""));
@@ -251,7 +325,9 @@ fn told(walk: &mut Walk<'_>, line: &[u8]) {
         Some(stuck) if !stuck.is_empty() => (&b"\\!"[..], line.get(2..).unwrap_or_default()),
         _ => (word, rest),
     };
-    match word.to_ascii_lowercase().as_slice() {
+    let lower = word.to_ascii_lowercase();
+    let full = abbreviations::dotted(&lower).map(String::into_bytes);
+    match full.as_deref().unwrap_or(&lower) {
         b"\\!" | b"system" | b".shell" | b".system" => {
             let command: BString = rest.into();
             let _ = walk.run_child(command.as_bstr(), &Stream::Unknown);
@@ -276,10 +352,16 @@ fn told(walk: &mut Walk<'_>, line: &[u8]) {
             }
             None => {}
         },
-        b".output" | b".once" | b".backup" | b".save" | b".clone" if !rest.is_empty() => {
+        b".output" | b".once" | b".backup" | b".save" | b".clone" | b".log" | b".excel"
+            if !rest.is_empty() =>
+        {
+            saved(walk, rest);
+        }
+        b"spool" if !matches!(rest, b"" | b"off" | b"OFF") => {
             walk.file(PathOp::Replace, &Arg::known(rest));
         }
         b".restore" => destroys(walk, "a database is replaced by a backup"),
+        _ if line.contains(&b'\\') => result_of(walk, line),
         _ => {}
     }
 }
@@ -323,15 +405,14 @@ fn sqlite(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
     for text in &given {
         if scratch {
-            text.lines().for_each(|line| told(walk, line.trim_ascii()));
+            told_only(walk, text);
         } else {
             spoken(walk, text);
         }
     }
     if scratch {
         if let Stream::Text(text) = call.input {
-            let text = text.clone();
-            text.lines().for_each(|line| told(walk, line.trim_ascii()));
+            told_only(walk, &text.clone());
         }
     } else if given.is_empty() {
         from_input(walk, call.input);

@@ -4,6 +4,11 @@ use super::{Row, asks, kills, sets, tells};
 
 /// The rows.
 pub(super) const ROWS: &[Row] = &[
+    asks(
+        "gcloud",
+        "container|sql clusters|instances resize",
+        "nodes are taken away or added",
+    ),
     // aws: `aws SERVICE VERB-noun`.
     kills("aws", "s3 rm", "objects in a bucket are deleted").unless("--dryrun"),
     kills("aws", "s3 rb", "a bucket is deleted"),

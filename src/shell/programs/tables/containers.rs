@@ -562,7 +562,7 @@ fn inside(
 /// kubectl: verbs on cluster objects, and commands run in a pod.
 pub(in crate::shell::programs) fn cluster(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     const KUBECTL: Spec = Spec {
-        short: "nfkloc",
+        short: "nfklocp",
         long: &[
             "namespace",
             "context",
@@ -651,10 +651,20 @@ pub(in crate::shell::programs) fn cluster(walk: &mut Walk<'_>, call: &Call<'_>) 
             ..,
         ] => {
             let removes = call.args.iter().any(|arg| {
-                arg.text.contains_str("finalizers") || arg.text.contains_str("\"remove\"")
+                let flat: Vec<u8> = arg
+                    .text
+                    .iter()
+                    .copied()
+                    .filter(|byte| !b" \"'".contains(byte))
+                    .collect();
+                ["finalizers", "op:remove", "$patch:delete", "replicas:0"]
+                    .iter()
+                    .any(|part| flat.contains_str(part))
             });
             if removes {
-                Some("a safeguard against deletion is removed")
+                Some(
+                    "replicas, a part of an object or its safeguard against deletion are taken away",
+                )
             } else {
                 walk.mark(Level::Transparent, "cluster objects change");
                 None

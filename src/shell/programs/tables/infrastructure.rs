@@ -165,7 +165,8 @@ pub(super) const ROWS: &[Row] = &[
         "the vault is sealed or rekeyed",
     ),
     asks("vault", "kv put|patch", "secrets are replaced"),
-    asks("vault", "write|policy", "the vault's settings change"),
+    asks("vault", "write", "the vault's settings change"),
+    asks("vault", "policy write|fmt", "the vault's settings change"),
     kills(
         "op",
         "item|vault|document|user|group|connect|service-account delete|remove|edit|revoke|suspend",
@@ -249,9 +250,10 @@ pub(super) const ROWS: &[Row] = &[
         "reset|gateway|delete",
         "the gateway's settings are deleted",
     ),
+    kills("deck", "sync", "the gateway's settings are replaced"),
     kills(
         "deck",
-        "reset|gateway reset|sync",
+        "gateway sync|reset|apply",
         "the gateway's settings are replaced",
     ),
     kills(

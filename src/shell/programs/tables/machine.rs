@@ -11,6 +11,7 @@ pub(super) const ROWS: &[Row] = &[
     kills("fsutil", "file|volume|usn|reparsepoint setzerodata|dismount|deletejournal|delete|setvaliddata", "a file or volume is cut"),
     kills("sdelete|sdelete64|eraser", "", "files are wiped"),
     sets("multipath", "", "devices lose their paths").with("-F -f -w"),
+    asks("pkgutil", "", "the machine forgets what a package installed").with("--forget"),
     sets("btrfs", "filesystem|fi|fil resize", "a file system is resized"),
     kills("mt", "erase|weof|eof", "a tape is overwritten"),
     sets("quotaoff|quotaon|setquota|edquota", "", "disk quotas change"),

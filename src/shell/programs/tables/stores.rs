@@ -23,6 +23,12 @@ pub(super) const ROWS: &[Row] = &[
         "stop|promote|kill|restart",
         "a database server is stopped",
     ),
+    kills(
+        "aql|asinfo|asadm|aerospike-asadm",
+        "",
+        "a namespace or set is emptied",
+    )
+    .with("*truncate* *TRUNCATE* *drop* *DROP*"),
     kills("initdb", "", "a database directory is made anew"),
     kills(
         "pg_archivecleanup|pg_rewind|pg_surgery",
@@ -510,7 +516,7 @@ pub(super) const ROWS: &[Row] = &[
         "subvolumes or devices are deleted",
     ),
     kills("mdadm", "", "an array is taken apart")
-        .with("--zero-superblock --stop -S --remove -r --fail -f --create -C --manage"),
+        .with("--zero-s* --stop -S --remove -r --fail -f --create -C --manage"),
     kills(
         "megacli|storcli|ssacli|hpssacli",
         "** del|delete|-CfgClr|-CfgLdDel|set|erase",
