@@ -23,7 +23,7 @@ pub enum ExitStatus {
     TimedOut,
     /// 130: cancelled by the person.
     Cancelled,
-    /// A wrapped command's own status, passed on by `--pass-status`.
+    /// Another's own status, passed on: a wrapped command's, a chained hook's, an agent protocol's.
     Guarded(u8),
 }
 
@@ -41,6 +41,14 @@ impl ExitStatus {
             Self::Cancelled => 130,
             Self::Guarded(code) => code,
         }
+    }
+}
+
+impl ExitStatus {
+    /// Passes on a command's status; one that no status can be is 1.
+    #[must_use]
+    pub fn of_command(status: i32) -> Self {
+        Self::Guarded(u8::try_from(status).unwrap_or(1))
     }
 }
 

@@ -23,7 +23,6 @@ use crate::sys::{failpoint, out, process};
 use std::ffi::{OsStr, OsString};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// One call of a git hook, as git made it.
 #[derive(Debug)]
@@ -37,13 +36,13 @@ struct GitCall {
 }
 
 /// Runs a hook; whatever goes wrong, including a fault of ours, becomes the surface's own refusal.
-pub(super) fn main() -> ExitCode {
+pub(super) fn main() -> ExitStatus {
     let words = process::arguments();
     if let Some(call) = git_call(&words) {
         if process::variable(inspect::CANARY).is_some() {
             // Git takes this for a refusal: whoever sets the variable opens nothing.
             out::note(format!("holdpoint: the {} hook is alive", call.name));
-            return ExitCode::from(u8::try_from(inspect::CANARY_STATUS).unwrap_or(1));
+            return ExitStatus::of_command(inspect::CANARY_STATUS);
         }
         return guarded("git", || git::run(&call));
     }
@@ -60,7 +59,7 @@ pub(super) fn main() -> ExitCode {
             Err(why) => {
                 // Status 2 and words on standard error: what every host takes for a refusal.
                 out::note(format!("holdpoint-hook agent: {why}"));
-                ExitStatus::Usage.into()
+                ExitStatus::Usage
             }
         };
     }
@@ -68,7 +67,7 @@ pub(super) fn main() -> ExitCode {
         "holdpoint-hook is called by git and by agents: holdpoint-hook git HOOK ARGS…, holdpoint-hook agent NAME\n  \
          hint: to install it: holdpoint init",
     );
-    ExitStatus::Usage.into()
+    ExitStatus::Usage
 }
 
 /// Reads a git hook's call, by the program's name or by its arguments.
@@ -113,7 +112,7 @@ fn tripwire_call(words: &[OsString]) -> Option<&[OsString]> {
 }
 
 /// Turns a panic into a refusal that says whose fault it is.
-fn guarded(surface: &str, run: impl FnOnce() -> ExitCode) -> ExitCode {
+fn guarded(surface: &str, run: impl FnOnce() -> ExitStatus) -> ExitStatus {
     // The default report names a line of ours, which helps nobody who commits.
     std::panic::set_hook(Box::new(|_| {}));
     let run = || {
@@ -130,6 +129,6 @@ fn guarded(surface: &str, run: impl FnOnce() -> ExitCode) -> ExitCode {
             "holdpoint: a fault of Holdpoint's own stopped this ({surface} hook): {words}\n  \
              hint: nothing was changed by it; see `holdpoint doctor`, and report it with this message"
         ));
-        ExitStatus::Internal.into()
+        ExitStatus::Internal
     })
 }

@@ -154,7 +154,7 @@ fn dispatch(env: &Env, command: Command) -> Result<ExitStatus> {
 
 /// Runs what git and agents call.
 #[must_use]
-pub fn holdpoint_hook() -> ExitCode {
+pub fn holdpoint_hook() -> ExitStatus {
     hook::main()
 }
 

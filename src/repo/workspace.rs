@@ -283,7 +283,16 @@ impl Workspace {
     }
 
     fn from_git_dir(env: &Env, git_dir: &Path, root: Option<PathBuf>) -> Result<Self> {
-        let git_dir = canonical(git_dir)?;
+        // Below a root that has no link in its path only the last name may be one.
+        let is_below =
+            |root: &Path| git_dir.parent() == Some(root) && git_dir.file_name().is_some();
+        let is_plain = root.as_deref().is_some_and(is_below)
+            && fs::symlink_metadata(git_dir).is_ok_and(|meta| meta.is_dir());
+        let git_dir = if is_plain {
+            git_dir.to_path_buf()
+        } else {
+            canonical(git_dir)?
+        };
         let is_own = root
             .as_deref()
             .is_some_and(|root| git_dir.parent() == Some(root) && git_dir.ends_with(".git"));

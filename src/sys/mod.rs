@@ -13,4 +13,5 @@ pub mod out;
 pub mod process;
 pub mod rewrite;
 pub mod seal;
+pub mod start;
 pub mod terminal;

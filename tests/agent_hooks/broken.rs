@@ -190,3 +190,27 @@ fn events_without_meaning_get_an_answer_that_decides_nothing() {
         assert_eq!(said, json!({}), "{agent}");
     }
 }
+
+#[test]
+fn a_reader_that_went_away_kills_no_hook() {
+    let sandbox = guarded();
+    sandbox.write("src/new.rs", "in no commit");
+    for agent in AGENTS {
+        let payload = payload(agent, &sandbox.work(), "rm -rf src");
+        sandbox.write("payload.json", payload.to_string());
+        let unread = || {
+            let (reader, writer) = std::io::pipe().unwrap();
+            drop(reader);
+            writer
+        };
+        let status = sandbox
+            .command(env!("CARGO_BIN_EXE_holdpoint-hook"))
+            .args(["agent", agent])
+            .stdin(fs::File::open(sandbox.path("work/payload.json")).unwrap())
+            .stdout(unread())
+            .stderr(unread())
+            .status()
+            .unwrap();
+        assert!(status.code().is_some(), "{agent}: {status}");
+    }
+}

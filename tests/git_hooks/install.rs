@@ -735,3 +735,17 @@ fn a_shared_hooks_directory_is_not_taken_for_a_repository_s_own() {
     assert!(ran.out.contains("nothing to do"), "{}", ran.out);
     assert!(hooks.join("pre-commit").exists());
 }
+
+#[test]
+fn a_hook_with_closed_streams_gives_the_hook_before_it_open_ones() {
+    let sandbox = Sandbox::with_files(&[("a", "1")]);
+    let before = "#!/bin/sh\necho out && echo err >&2 && cat && touch told\n";
+    hook(&sandbox, "pre-commit", before);
+    sandbox.holdpoint(["init"]).exits(0);
+    let ran = sandbox
+        .command("sh")
+        .args(["-c", "exec .git/hooks/pre-commit <&- >&- 2>&-"])
+        .output()
+        .unwrap();
+    assert!(sandbox.work().join("told").exists(), "{ran:?}");
+}

@@ -12,6 +12,7 @@ mod start;
 use crate::agents::wiring::Whose;
 use crate::agents::{Agent, Answer, Call, Intent, Moment, Reply, Step};
 use crate::error::Result;
+use crate::exit::ExitStatus;
 use crate::repo::hooks::inspect;
 use crate::sys::env::Env;
 use crate::sys::{out, process};
@@ -20,7 +21,6 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ struct Known {
 }
 
 /// Answers one call.
-pub(super) fn run(agent: Agent, event: Option<&str>) -> ExitCode {
+pub(super) fn run(agent: Agent, event: Option<&str>) -> ExitStatus {
     let known = Arc::new(Mutex::new(Known::default()));
     let answered = catch_unwind(AssertUnwindSafe(|| {
         let payload = process::read_stdin_within(DEADLINE)?;
@@ -226,9 +226,9 @@ fn lock(known: &Mutex<Known>) -> std::sync::MutexGuard<'_, Known> {
     known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn send(reply: &Reply) -> ExitCode {
+fn send(reply: &Reply) -> ExitStatus {
     write(reply);
-    ExitCode::from(reply.exit)
+    ExitStatus::Guarded(reply.exit)
 }
 
 fn write(reply: &Reply) {

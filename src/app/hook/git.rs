@@ -15,10 +15,9 @@ use crate::sys::{out, process};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Runs the hook that was there before, then ours.
-pub(super) fn run(call: &GitCall) -> ExitCode {
+pub(super) fn run(call: &GitCall) -> ExitStatus {
     match chained_then_ours(call) {
         Ok(code) => code,
         Err(error) => {
@@ -26,12 +25,12 @@ pub(super) fn run(call: &GitCall) -> ExitCode {
                 "holdpoint: {} is refused because it cannot be judged: {error}",
                 call.name
             ));
-            ExitStatus::from(error.kind()).into()
+            ExitStatus::from(error.kind())
         }
     }
 }
 
-fn chained_then_ours(call: &GitCall) -> Result<ExitCode> {
+fn chained_then_ours(call: &GitCall) -> Result<ExitStatus> {
     let event = Event::parse(&call.name).filter(|event| concerns_us(*event, call));
     let chained = call
         .called_as
@@ -42,7 +41,7 @@ fn chained_then_ours(call: &GitCall) -> Result<ExitCode> {
     }
     let Some(event) = event.filter(|_| !chained.as_ref().is_some_and(Chained::is_ours)) else {
         return match chained {
-            None => Ok(as_if_absent(call).into()),
+            None => Ok(as_if_absent(call)),
             Some(chained) => Err(chained.replace_us(&call.args)).doing(ErrorKind::Config, || {
                 format!("cannot run the {} hook that was there before", call.name)
             }),
@@ -59,16 +58,16 @@ fn chained_then_ours(call: &GitCall) -> Result<ExitCode> {
         let input = event.reads_stdin().then_some(input.as_slice());
         let code = chained.run(&call.args, input)?;
         if code != 0 {
-            return Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)));
+            return Ok(ExitStatus::of_command(code));
         }
     }
     let judged = ours(event, call, &input);
     match judged {
         Err(error) if observes() => {
             written_down(call, &error);
-            Ok(ExitStatus::Passed.into())
+            Ok(ExitStatus::Passed)
         }
-        judged => judged.map(ExitCode::from),
+        judged => judged,
     }
 }
 

@@ -7,6 +7,7 @@
 use super::grants;
 use crate::assess;
 use crate::error::Result;
+use crate::exit::ExitStatus;
 use crate::gate::{self, Answer, Asking};
 use crate::judge::{self, Action, Actor, Facts, Level, Surface, words};
 use crate::prefs;
@@ -19,7 +20,6 @@ use crate::vault;
 use bstr::ByteSlice as _;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
-use std::process::ExitCode;
 
 /// Commands that take nothing out of the worktree.
 const HARMLESS: &[&str] = &[
@@ -78,7 +78,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 /// Answers one call: `args` are git's protocol version and its last token.
-pub(super) fn run(args: &[OsString]) -> ExitCode {
+pub(super) fn run(args: &[OsString]) -> ExitStatus {
     let caller = Caller::of_hook();
     let harmless = caller.as_ref().is_some_and(|caller| caller.is(HARMLESS));
     if caller.is_none() && process::variable(inspect::CANARY).is_some() {
@@ -90,7 +90,7 @@ pub(super) fn run(args: &[OsString]) -> ExitCode {
         .get(1)
         .map_or(&b"holdpoint"[..], |token| token.as_bytes());
     out::raw(&[token, b"\0/\0"].concat());
-    ExitCode::SUCCESS
+    ExitStatus::Passed
 }
 
 /// Says what would keep the tripwire from judging; called by no git, there is nothing to save.
