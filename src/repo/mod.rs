@@ -19,4 +19,5 @@ pub use incoming::{GiveWay, Incoming, overwritten};
 pub use moved::{Move, moves};
 pub use staged::{add_lines, between, index_path, staged};
 pub use status::{Others, Tracked, is_ignored, others};
+pub(crate) use workspace::is_git_dir;
 pub use workspace::{Kind, Workspace};

@@ -73,6 +73,9 @@ impl Workspace {
                 return Ok(lost);
             }
             if let Some(git_dir) = resolved? {
+                if let Some(linked) = Self::displaced(env, dir, &git_dir)? {
+                    return Ok(linked);
+                }
                 return Self::from_git_dir(env, &git_dir, Some(dir.to_path_buf()));
             }
             if is_git_dir(dir) {
@@ -154,24 +157,44 @@ impl Workspace {
 
     /// A workspace whose `.git` file names a git directory that is gone, where Holdpoint knows it.
     fn without_git_dir(env: &Env, dir: &Path, dot_git: &Path) -> Result<Option<Self>> {
-        let Ok(bytes) = files::read(dot_git) else {
-            return Ok(None);
-        };
-        let Some(target) = bytes.strip_prefix(b"gitdir:") else {
-            return Ok(None);
-        };
-        let git_dir = dir.join(OsStr::from_bytes(target.trim_ascii()));
-        if let Some(linked) = Self::linked(env, dir, &git_dir)? {
+        let named = files::read(dot_git).ok().and_then(|bytes| {
+            let target = bytes.strip_prefix(b"gitdir:")?;
+            Some(dir.join(OsStr::from_bytes(target.trim_ascii())))
+        });
+        if let Some(git_dir) = named
+            && let Some(linked) = Self::linked(env, dir, &git_dir)?
+        {
             return Ok(Some(linked));
         }
         let state = settled(env, dir)?;
-        Ok(Note::read(&state)?.map(|_| Self {
+        let note = Note::read(&state)?;
+        if let Some(git_dir) = note.as_ref().and_then(|note| note.git_dir.as_deref())
+            && let Some(linked) = Self::linked(env, dir, git_dir)?
+        {
+            return Ok(Some(linked));
+        }
+        Ok(note.map(|_| Self {
             root: dir.to_path_buf(),
             kind: Kind::Plain,
             git_dir: None,
             common_dir: None,
             state,
         }))
+    }
+
+    /// A linked worktree with another repository at its `.git`: while its own one has it
+    /// registered here, it is still that worktree, and its points are those that count.
+    fn displaced(env: &Env, dir: &Path, found: &Path) -> Result<Option<Self>> {
+        let note = Note::read(&state_dir(env, dir)?)?;
+        let Some(git_dir) = note.and_then(|note| note.git_dir) else {
+            return Ok(None);
+        };
+        let is_same = fs::canonicalize(found).ok() == fs::canonicalize(&git_dir).ok();
+        let is_here = linked_root(&git_dir).as_deref() == Some(dir);
+        if is_same || !is_here {
+            return Ok(None);
+        }
+        Self::linked(env, dir, &git_dir)
     }
 
     /// A linked worktree by its place and its own git directory, which may be gone.
@@ -186,7 +209,7 @@ impl Workspace {
         if !is_git_dir(&common) {
             // The main worktree may have been moved with it.
             let Some(now) = moved::now_at(&state_dir(env, key_of(&common))?)? else {
-                return Ok(None);
+                return Self::bereft(env, root, git_dir, &common);
             };
             common = if common.ends_with(".git") {
                 now.join(".git")
@@ -195,7 +218,7 @@ impl Workspace {
             };
         }
         if !is_git_dir(&common) {
-            return Ok(None);
+            return Self::bereft(env, root, git_dir, &common);
         }
         let common = canonical(&common)?;
         let state = settled(env, key_of(&common))?;
@@ -205,6 +228,25 @@ impl Workspace {
             kind: Kind::Linked,
             git_dir: Some(common.join("worktrees").join(name)),
             common_dir: Some(common),
+            state,
+        }))
+    }
+
+    /// A linked worktree whose repository was taken out of the directory where it was.
+    ///
+    /// Where that directory is gone too it may have been moved, and nobody knows where to.
+    fn bereft(env: &Env, root: &Path, git_dir: &Path, common: &Path) -> Result<Option<Self>> {
+        let key = key_of(common);
+        if key == common || !key.is_dir() {
+            return Ok(None);
+        }
+        let state = settled(env, key)?;
+        let remains = common.is_dir();
+        Ok(Note::read(&state)?.map(|_| Self {
+            root: root.to_path_buf(),
+            kind: Kind::Linked,
+            git_dir: remains.then(|| git_dir.to_path_buf()),
+            common_dir: remains.then(|| common.to_path_buf()),
             state,
         }))
     }
@@ -300,7 +342,14 @@ impl Workspace {
         // into a worktree's own `.git` makes git look at another repository.
         let common_dir = match files::read_if_there(&git_dir.join("commondir"))? {
             Some(bytes) if !is_own => {
-                canonical(&git_dir.join(OsStr::from_bytes(bytes.trim_ascii())))?
+                let named = git_dir.join(OsStr::from_bytes(bytes.trim_ascii()));
+                match canonical(&named) {
+                    Ok(named) if is_git_dir(&named) => named,
+                    named => match repository_of(&git_dir) {
+                        Some(repository) => repository.to_path_buf(),
+                        None => named?,
+                    },
+                }
             }
             _ => git_dir.clone(),
         };
@@ -356,6 +405,10 @@ impl Workspace {
     /// # Errors
     /// When it cannot be made.
     pub fn make_state(&self) -> Result<()> {
+        if self.kind == Kind::Linked && self.common_dir.is_none() {
+            // Whose it is was noted while the repository was there.
+            return Ok(());
+        }
         let note = Note::of(self.main_root());
         if Note::read(&self.state)?.is_some_and(|known| known.says(&note)) {
             return Ok(());
@@ -442,6 +495,9 @@ fn resolve_dot_git(dot_git: &Path) -> Result<Option<PathBuf>> {
     if meta.is_dir() {
         return Ok(is_git_dir(dot_git).then(|| dot_git.to_path_buf()));
     }
+    if !meta.is_file() {
+        return Ok(None);
+    }
     let bytes = files::read(dot_git).doing(ErrorKind::Repository, || {
         format!("cannot read {}", dot_git.display())
     })?;
@@ -466,7 +522,7 @@ fn resolve_dot_git(dot_git: &Path) -> Result<Option<PathBuf>> {
 }
 
 /// git's own test: a HEAD, and objects and refs (own or through `commondir`).
-fn is_git_dir(dir: &Path) -> bool {
+pub(crate) fn is_git_dir(dir: &Path) -> bool {
     let has_head = fs::symlink_metadata(dir.join("HEAD")).is_ok();
     has_head
         && (dir.join("commondir").is_file()
@@ -479,6 +535,13 @@ fn is_bare(git_dir: &Path) -> bool {
         && !git_dir
             .components()
             .any(|part| part == Component::Normal(OsStr::new("modules")))
+}
+
+/// The repository in whose `worktrees` a linked worktree's git directory lies.
+fn repository_of(git_dir: &Path) -> Option<&Path> {
+    let worktrees = git_dir.parent()?;
+    let repository = worktrees.parent()?;
+    (worktrees.ends_with("worktrees") && is_git_dir(repository)).then_some(repository)
 }
 
 /// The worktree that a linked worktree's git directory names in its `gitdir` file.

@@ -6,32 +6,31 @@
 use crate::error::{Context as _, Result};
 use crate::sys::files;
 use bstr::{BString, ByteSlice as _};
-use std::io::ErrorKind;
+use rustix::io::Errno;
 use std::path::Path;
 
 /// Reads a file of a git directory by its path in it; `None` when there is none.
 pub(super) type Read<'a> = dyn Fn(&[u8]) -> Result<Option<Vec<u8>>> + 'a;
 
 /// Reads a file of a git directory as it lies; `None` where there is none, no directory for it,
-/// or something in its place that is no file.
+/// or something in its place that is no file or that nobody may read.
 pub(super) fn read_file(path: &Path) -> Result<Option<Vec<u8>>> {
     match files::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(error)
-            if matches!(
-                error.kind(),
-                ErrorKind::NotFound
-                    | ErrorKind::NotADirectory
-                    | ErrorKind::IsADirectory
-                    | ErrorKind::Other
-            ) =>
-        {
-            Ok(None)
-        }
+        Err(error) if !is_trouble(&error) => Ok(None),
         Err(error) => Err(error).doing(crate::error::ErrorKind::Io, || {
             format!("cannot read {}", path.display())
         }),
     }
+}
+
+/// Returns true where the system could not read, whatever lies there.
+fn is_trouble(error: &std::io::Error) -> bool {
+    let errno = Errno::from_io_error(error);
+    matches!(
+        errno,
+        Some(Errno::IO | Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::STALE)
+    )
 }
 
 /// Where `HEAD` points.

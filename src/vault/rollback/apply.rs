@@ -228,7 +228,7 @@ impl Run<'_> {
                 Ok(())
             }
             Deed::Mode(mode) => {
-                let key = (step.side, step.path.clone());
+                let key = (step.side, top(&step.path).into());
                 if let Some(later) = self.loosened.get_mut(&key) {
                     *later = *mode;
                     return Ok(());
@@ -432,7 +432,7 @@ impl Run<'_> {
         let mut final_modes: BTreeMap<(Side, &[u8]), u32> = BTreeMap::new();
         for step in &plan.steps {
             if let Deed::Mode(mode) | Deed::MakeDir(mode) = step.action {
-                final_modes.insert((step.side, step.path.as_slice()), mode);
+                final_modes.insert((step.side, top(&step.path)), mode);
             }
         }
         for ((side, path), mode) in std::mem::take(&mut self.loosened).into_iter().rev() {
@@ -518,6 +518,11 @@ impl Run<'_> {
         let found = capture(dir.as_fd(), &name, stamp, &mut packer, u64::MAX)?;
         Ok(found.is_some_and(|found| found.kind == row.kind && found.id == row.id))
     }
+}
+
+/// The path of a directory, where the top itself is named by a dot.
+fn top(path: &[u8]) -> &[u8] {
+    if path == b"." { b"" } else { path }
 }
 
 /// What a refusal of the system means to a person.

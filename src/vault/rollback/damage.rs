@@ -4,8 +4,12 @@
 //! again: what the next commit stores would be lost. So a damaged object that the
 //! point does not hold goes, and so do indexes and graphs that only make git complain; the point taken before the rollback holds it as it is.
 
+use super::config;
+use crate::error::Result;
+use crate::vault::diff::Trees;
 use crate::vault::links::{hex, is_whole};
 use crate::vault::places::{is_fanout, is_immutable};
+use crate::vault::point::SafetyPoint;
 use crate::vault::tree::{Kind, Row};
 use bstr::ByteSlice as _;
 use flate2::read::ZlibDecoder;
@@ -21,8 +25,44 @@ use std::path::Path;
 /// Nobody inflates more than this to find out; such an object counts as sound.
 const MOST: u64 = 1 << 30;
 
+/// Which hash a repository names its objects by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Names {
+    Sha1,
+    Sha256,
+}
+
+impl Names {
+    /// That of the repository that a point holds.
+    pub(super) fn of(target: &SafetyPoint, trees: &Trees<'_>) -> Result<Self> {
+        let Some(git) = target.git else {
+            return Ok(Self::Sha1);
+        };
+        let config = match trees.find(&git.tree, b"config")? {
+            Some(row) if row.kind == Kind::File => trees.store.read(&row.id)?,
+            _ => Vec::new(),
+        };
+        let is_sha256 =
+            config::entries(&config)
+                .into_iter()
+                .flatten()
+                .any(|(section, key, value)| {
+                    section == "extensions" && key == "objectformat" && value == "sha256"
+                });
+        Ok(if is_sha256 { Self::Sha256 } else { Self::Sha1 })
+    }
+
+    /// How many hex digits a name has.
+    fn len(self) -> usize {
+        match self {
+            Self::Sha1 => 40,
+            Self::Sha256 => 64,
+        }
+    }
+}
+
 /// Returns true for a file of git's object database that cannot be read as what its name says.
-pub(super) fn is_damaged(git_dir: &Path, path: &[u8], row: &Row) -> bool {
+pub(super) fn is_damaged(git_dir: &Path, path: &[u8], row: &Row, names: Names) -> bool {
     // In a git directory without HEAD objects are files like others.
     let is_held = matches!(row.kind, Kind::SmallObject | Kind::File);
     let is_known = loose_name(path).is_some() || is_immutable(&row.name);
@@ -38,6 +78,9 @@ pub(super) fn is_damaged(git_dir: &Path, path: &[u8], row: &Row) -> bool {
     let Some(name) = loose_name(path) else {
         return is_damaged_pack(&file, row);
     };
+    if name.len() != names.len() {
+        return true;
+    }
     let found = if name.len() == 40 {
         hash::<Sha1>(file)
     } else {

@@ -2,15 +2,16 @@
 
 use super::Present;
 use super::apply::locked;
-use super::damage::is_damaged;
+use super::damage::{Names, is_damaged};
 use super::journal::Scope;
 use super::plan::{Deed, Left, Plan, Step};
 use super::scope::{Part, part};
+use super::wrecks::Wrecks;
 use super::{config, owner};
 use crate::error::{Context as _, ErrorKind, Result};
-use crate::repo::{Kind as Place, Workspace};
+use crate::repo::{Git, Kind as Place, Workspace};
 use crate::vault::diff::{Difference, Trees};
-use crate::vault::point::SafetyPoint;
+use crate::vault::point::{SafetyPoint, TreeRef};
 use crate::vault::refs::{self, Head};
 use crate::vault::tree::Kind;
 use crate::vault::walk::Side;
@@ -49,7 +50,7 @@ fn is_same_place(workspace: &Workspace, target: &SafetyPoint) -> bool {
     then == now || (is_own(&root, &then) && is_own(&workspace.root, now))
 }
 
-/// Returns true where a `.git` file of the point names a git directory that is not there any more.
+/// Returns true where a `.git` file or link of the point names a git directory that is not there any more.
 ///
 /// The repository was moved since; what names it now must stay.
 pub(super) fn is_outdated(
@@ -60,11 +61,15 @@ pub(super) fn is_outdated(
     let (Some(now), Some(then)) = (&difference.before, &difference.after) else {
         return Ok(false);
     };
-    if difference.path != ".git" || now.kind != Kind::File || then.kind != Kind::File {
+    let names = |kind| matches!(kind, Kind::File | Kind::Link);
+    if difference.path != ".git" || !names(now.kind) || !names(then.kind) {
         return Ok(false);
     }
     let bytes = trees.store.read(&then.id)?;
-    let named = bytes.strip_prefix(b"gitdir:").map(<[u8]>::trim_ascii);
+    let named = match then.kind {
+        Kind::Link => Some(bytes.as_slice()),
+        _ => bytes.strip_prefix(b"gitdir:").map(<[u8]>::trim_ascii),
+    };
     Ok(workspace.git_dir.is_some()
         && named.is_some_and(|named| !workspace.root.join(OsStr::from_bytes(named)).is_dir()))
 }
@@ -136,9 +141,21 @@ pub(super) fn add(
         ));
         return Ok(());
     }
+    if displaced && !goes_away(now, trees)? {
+        plan.left.push(Left::failed(
+            ".git",
+            "what is in its place is held by no point; move it away",
+        ));
+        return Ok(());
+    }
     let present = now.git.filter(|_| !displaced).map(|git| git.tree);
+    let names = Names::of(target, trees)?;
     let differences = trees.diff(present, Some(then.tree))?;
-    if displaced || is_gone(workspace, now, trees)? {
+    let mut wrecks = Wrecks::default();
+    if displaced
+        || is_gone(workspace, now, trees)?
+        || is_replaced(workspace, target, &differences, trees)?
+    {
         for difference in differences {
             // What was begun since would go on in the repository that comes back.
             let goes = !displaced
@@ -147,12 +164,13 @@ pub(super) fn add(
                     Part::Refs | Part::Logs | Part::Stash | Part::Head => scope.refs,
                     _ => false,
                 };
-            if difference.after.is_some() || goes {
+            if wrecks.count(&difference) || difference.after.is_some() || goes {
                 plan.add(Side::Git, difference);
             } else if !displaced && let Some(common) = &workspace.common_dir {
-                put_back(plan, difference, common);
+                put_back(plan, difference, common, names);
             }
         }
+        add_top(plan, then, None);
         return Ok(());
     }
     let refs = Refs {
@@ -178,6 +196,10 @@ pub(super) fn add(
     }
     let mut moved = BTreeSet::new();
     for difference in differences {
+        if wrecks.count(&difference) {
+            plan.add(Side::Git, difference);
+            continue;
+        }
         match part(&difference.path, private) {
             Part::Index | Part::Module => plan.add(Side::Git, difference),
             Part::Head if !reftable => plan.add(Side::Git, difference),
@@ -191,7 +213,8 @@ pub(super) fn add(
                 }
             }
             Part::Missing => {
-                if is_missing(&difference) && !is_ours(&difference, trees)? {
+                let is_lost = is_missing(&difference) || is_misled(workspace, &difference, &refs)?;
+                if is_lost && !is_ours(&difference, trees)? {
                     plan.add(Side::Git, difference);
                 }
             }
@@ -199,7 +222,7 @@ pub(super) fn add(
                 plan.add(Side::Git, difference);
             }
             Part::Stash if difference.path.starts_with(b"logs/") => plan.add(Side::Git, difference),
-            Part::Objects => put_back(plan, difference, &refs.common),
+            Part::Objects => put_back(plan, difference, &refs.common, names),
             Part::Operation => {
                 if is_file(&difference) {
                     plan.left.push(Left::kept(
@@ -213,11 +236,62 @@ pub(super) fn add(
                     moved.extend(moved_refs(&refs, &difference.path)?);
                 }
             }
-            Part::Head | Part::Logs | Part::Stash | Part::History | Part::Other => {}
+            Part::Kept if is_missing(&difference) => plan.add(Side::Git, difference),
+            Part::Other if scope.refs && difference.after.is_some() => {
+                plan.add(Side::Git, difference);
+            }
+            Part::Head | Part::Logs | Part::Stash | Part::History | Part::Kept | Part::Other => {}
         }
     }
     plan.refs_left.extend(moved);
+    add_top(plan, then, now.git);
     Ok(())
+}
+
+/// Returns true where what has taken the git directory's place can be taken away.
+fn goes_away(now: &Present<'_>, trees: &Trees<'_>) -> Result<bool> {
+    let Some(work) = now.work else {
+        return Ok(true);
+    };
+    let row = trees.find(&work.tree, b".git")?;
+    Ok(row.is_none_or(|row| !matches!(row.kind, Kind::NotHeld(_) | Kind::Socket | Kind::Device)))
+}
+
+/// Returns true where nothing of the point's repository is left in the git directory: another
+/// one was made in its place, or all objects are lost and with them whatever was committed since.
+fn is_replaced(
+    workspace: &Workspace,
+    target: &SafetyPoint,
+    differences: &[Difference],
+    trees: &Trees<'_>,
+) -> Result<bool> {
+    const OBJECTS: &[u8] = b"objects";
+    let is_object = |difference: &&Difference| {
+        let row = difference.after.as_ref();
+        row.is_some_and(|row| row.kind.is_object()) && difference.path.starts_with(b"objects/")
+    };
+    let lost = differences
+        .iter()
+        .filter(is_object)
+        .filter(|difference| is_missing(difference))
+        .count();
+    let (Some(head), Some(git)) = (&target.head, target.git) else {
+        return Ok(false);
+    };
+    let objects = match trees.find(&git.tree, OBJECTS)? {
+        Some(row) if row.kind == Kind::Dir && lost > 0 => row.id,
+        _ => return Ok(false),
+    };
+    let all = trees.diff(None, Some(objects))?;
+    let all = all
+        .iter()
+        .filter_map(|difference| difference.after.as_ref());
+    if all.filter(|row| row.kind.is_object()).count() != lost {
+        return Ok(false);
+    }
+    // They may all have gone into a new pack.
+    let asked = Git::at(workspace).args(["cat-file", "-e", head]).read();
+    Ok(asked.is_err())
 }
 
 /// Returns true when there is no git directory left to speak of.
@@ -242,10 +316,35 @@ fn is_ours(difference: &Difference, trees: &Trees<'_>) -> Result<bool> {
     }
 }
 
+/// Adds the git directory's own permission bits.
+fn add_top(plan: &mut Plan, then: TreeRef, now: Option<TreeRef>) {
+    if now.is_none_or(|now| now.mode != then.mode) {
+        plan.steps.push(Step {
+            side: Side::Git,
+            path: ".".into(),
+            now: None,
+            action: Deed::Mode(then.mode),
+        });
+    }
+}
+
+/// Returns true where the file that ties the git directory of a linked worktree to it names another place.
+fn is_misled(workspace: &Workspace, difference: &Difference, refs: &Refs<'_>) -> Result<bool> {
+    let private = refs.target.private.as_slice();
+    if private.is_empty() || difference.path != [private, b"/gitdir"].concat() {
+        return Ok(false);
+    }
+    let own = workspace.root.join(".git");
+    let names_it = |bytes: Option<Vec<u8>>| {
+        bytes.is_some_and(|bytes| bytes.trim_ascii() == own.as_os_str().as_bytes())
+    };
+    Ok(names_it(refs.then(&difference.path)?) && !names_it(refs.now(&difference.path)?))
+}
+
 /// Objects and what belongs to them only ever come back; those that nobody can read go.
-fn put_back(plan: &mut Plan, difference: Difference, common: &Path) {
+fn put_back(plan: &mut Plan, difference: Difference, common: &Path, names: Names) {
     if let (Some(now), None) = (&difference.before, &difference.after)
-        && is_damaged(common, &difference.path, now)
+        && is_damaged(common, &difference.path, now, names)
     {
         plan.steps.push(Step {
             side: Side::Git,

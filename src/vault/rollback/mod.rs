@@ -9,6 +9,7 @@ mod apply;
 mod begun;
 pub(super) mod config;
 mod damage;
+mod facing;
 mod git;
 mod journal;
 mod owner;
@@ -19,6 +20,7 @@ mod scope;
 mod spared;
 mod staging;
 mod stash;
+mod wrecks;
 
 pub use journal::{PathText, Scope};
 pub use plan::{Cause, Deed, Left, Pick, Plan, Step};
@@ -39,6 +41,7 @@ use crate::sys::env::Env;
 use crate::sys::lock::Lock;
 use begun::Begun;
 use bstr::BString;
+use facing::facing;
 use journal::History;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -106,6 +109,7 @@ pub fn plan(env: &Env, workspace: &Workspace, aim: &Aim, scope: Scope) -> Result
     let _contents = vault.use_contents()?;
     let history = history(&vault, workspace)?;
     let (target, scope, history) = resolve(env, workspace, &vault, aim, scope, history)?;
+    let workspace = &facing(&vault, workspace, &target)?;
     let now = look(&vault, env, workspace, Keep::Nothing, Trust::Nothing)?;
     let plan = make_plan(&vault, workspace, &target, &scope, &Present::seen(&now))?;
     let persons = spared::persons(workspace, &target, &plan)?;
@@ -247,6 +251,7 @@ pub fn straight(
     recover::finish(env, workspace, &vault)?;
     let history = history(&vault, workspace)?;
     let (target, scope, history) = resolve(env, workspace, &vault, aim, scope, history)?;
+    let workspace = &facing(&vault, workspace, &target)?;
     let request = request(&target);
     let mut preview = Preview {
         target,
@@ -288,6 +293,7 @@ pub fn apply(
     let vault = Vault::open(env, workspace)?;
     let _alone = Lock::wait(&vault.rollback(workspace, ".lock"))?;
     recover::finish(env, workspace, &vault)?;
+    let workspace = &facing(&vault, workspace, &preview.target)?;
     git::check_free(workspace, &preview.plan)?;
     let (_, _, history) = resolve(
         env,

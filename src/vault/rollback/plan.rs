@@ -182,9 +182,7 @@ impl Plan {
                 Kind::Dir => {
                     step(Deed::RemoveDir);
                     if !with_all && may_go_whole(side, &path) {
-                        let mut dir = path.clone();
-                        dir.push(b'/');
-                        self.goes_whole = Some((side, dir));
+                        self.goes_whole = Some((side, inside_of(&path)));
                     }
                 }
                 Kind::File | Kind::Link | Kind::Fifo => step(Deed::Remove),
@@ -234,6 +232,9 @@ impl Plan {
                             .is_some_and(|now| now.kind == then.kind && now.id == then.id);
                         if now_kind == Some(Kind::Dir) {
                             step(Deed::RemoveDir);
+                            if !with_all && may_go_whole(side, &path) {
+                                self.goes_whole = Some((side, inside_of(&path)));
+                            }
                         }
                         let action = match then.kind {
                             _ if same_bytes => Deed::Mode(then.mode),
@@ -282,7 +283,9 @@ impl Plan {
     pub(in crate::vault) fn order(&mut self) {
         let rank = |step: &Step| match (&step.action, step.side) {
             // What has taken the git directory's place goes before anything is put there.
-            (Deed::Remove | Deed::RemoveDir, Side::Work) if step.path == ".git" => 0,
+            (Deed::Remove | Deed::RemoveDir, Side::Work) if is_dot_git(&step.path) => 0,
+            // So does what has taken the place of a directory of objects.
+            (Deed::Remove, Side::Git) if is_of_objects(&step.path) => 0,
             (Deed::Object(_), _) => 1,
             (Deed::File { .. }, Side::Git) if step.is_object() => 1,
             (Deed::Remove | Deed::RemoveDir, Side::Work) => 2,
@@ -293,6 +296,7 @@ impl Plan {
             (Deed::MakeDir(_), Side::Git) => 7,
             (Deed::GitHead(_) | Deed::GitStash, Side::Git) => 9,
             (_, Side::Git) if is_index(&step.path) => 10,
+            (Deed::Mode(_), Side::Git) if step.path == "." => 11,
             (_, Side::Git) => 8,
         };
         self.steps.sort_by(|a, b| {
@@ -308,6 +312,21 @@ impl Plan {
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
+}
+
+/// How all paths in a directory start.
+fn inside_of(dir: &BString) -> BString {
+    [dir.as_slice(), b"/"].concat().into()
+}
+
+/// Returns true for the worktree's own `.git` and what is in it.
+fn is_dot_git(path: &[u8]) -> bool {
+    path == b".git" || path.starts_with(b".git/")
+}
+
+/// Returns true for the object database of the git directory and what is in it.
+fn is_of_objects(path: &[u8]) -> bool {
+    path == b"objects" || path.starts_with(b"objects/")
 }
 
 /// Returns true for a directory that has no repository around it which might need objects in it.

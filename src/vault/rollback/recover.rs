@@ -1,5 +1,6 @@
 //! Finishes a rollback that was interrupted.
 
+use super::facing::facing;
 use super::journal::{self, History, Journal};
 use super::plan::Plan;
 use super::staging::Staging;
@@ -67,6 +68,7 @@ fn go_on(env: &Env, workspace: &Workspace, vault: &Vault, journal: &Journal) -> 
         })
     };
     let (target, before) = (read(&journal.target)?, read(&journal.before)?);
+    let workspace = &facing(vault, workspace, &target)?;
     if let Some(lock) = git::check_free(workspace, &Plan::default())? {
         git::remove_lock(&lock)?;
     }

@@ -5,7 +5,7 @@
 //! on), missing objects, submodules' git directories. With `--refs` also all
 //! branches, tags and reflogs, grafts and the shallow boundary. Configuration where
 //! git reads the repository otherwise by it than it did (`config`), hooks and
-//! `info/` where they are missing; all of it where the whole git directory is gone.
+//! `info/` and what git-lfs and the like keep where they are missing; all of it where the whole git directory is gone.
 
 /// What a file of the git directory belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub(super) enum Part {
     Config,
     /// What comes back only where it is missing: hooks, `info/`, what ties a linked worktree to its repository.
     Missing,
+    /// What programs beside git keep here and nowhere else, and git's own memory of conflicts.
+    Kept,
     /// Other worktrees' private files and the rest.
     Other,
 }
@@ -39,10 +41,6 @@ pub(super) enum Part {
 /// Tells what a file belongs to; `private` is this worktree's own part of the git directory.
 pub(super) fn part(path: &[u8], private: &[u8]) -> Part {
     if private.is_empty() {
-        if path == b"commondir" {
-            // It makes another repository of a main worktree's.
-            return Part::Index;
-        }
         return own(path).or_else(|| shared(path)).unwrap_or(Part::Other);
     }
     if path == private {
@@ -83,21 +81,28 @@ fn own(path: &[u8]) -> Option<Part> {
         b"refs/worktree",
         b"sequencer",
     ];
-    let below = |dir: &&[u8]| {
-        path.strip_prefix(*dir)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-    };
     Some(match path {
         b"HEAD" => Part::Head,
         b"index" | b"info/sparse-checkout" | b"config.worktree" => Part::Index,
         b"logs/HEAD" => Part::Logs,
         b"FETCH_HEAD" => Part::History,
-        b"commondir" | b"gitdir" => Part::Missing,
+        // It says where the refs and objects are; nothing but git writes it, and always the same.
+        b"commondir" => Part::Index,
+        b"gitdir" => Part::Missing,
         _ if path.starts_with(b"sharedindex.") => Part::Index,
         _ if path.starts_with(b"BISECT_") || OPERATION.contains(&path) => Part::Operation,
-        _ if TREES.iter().any(below) => Part::Operation,
+        _ if TREES.iter().any(|dir| is_in(path, dir)) => Part::Operation,
         _ => return None,
     })
+}
+
+/// Directories of contents that may be nowhere else: what git-lfs, git-annex, git-svn, Jujutsu
+/// and StGit store, and how conflicts were resolved.
+const KEPT: &[&[u8]] = &[b"annex", b"jj", b"lfs", b"rr-cache", b"stgit", b"svn"];
+
+fn is_in(path: &[u8], dir: &[u8]) -> bool {
+    path.strip_prefix(dir)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 /// Files that all worktrees share.
@@ -111,6 +116,7 @@ fn shared(path: &[u8]) -> Option<Part> {
         _ if path.starts_with(b"modules/") => Part::Module,
         b"config" => Part::Config,
         b"shallow" | b"info/grafts" => Part::History,
+        _ if KEPT.iter().any(|dir| is_in(path, dir)) => Part::Kept,
         _ if path.starts_with(b"worktrees/") => Part::History,
         b"description" | b"hooks" | b"info" => Part::Missing,
         _ if path.starts_with(b"hooks/") || path.starts_with(b"info/") => Part::Missing,
@@ -127,7 +133,7 @@ mod tests {
         for (path, private, expected) in [
             ("index", "", Part::Index),
             ("commondir", "", Part::Index),
-            ("worktrees/w/commondir", "worktrees/w", Part::Missing),
+            ("worktrees/w/commondir", "worktrees/w", Part::Index),
             ("HEAD", "", Part::Head),
             ("rebase-merge/git-rebase-todo", "", Part::Operation),
             ("refs/bisect/bad", "", Part::Operation),
@@ -146,6 +152,10 @@ mod tests {
             ("worktrees/v/index", "worktrees/w", Part::History),
             ("refs/stash", "worktrees/w", Part::Stash),
             ("modules/sub/index", "", Part::Module),
+            ("lfs", "", Part::Kept),
+            ("lfs/objects/ab/cd/abcd", "worktrees/w", Part::Kept),
+            ("lfsx", "", Part::Other),
+            ("COMMIT_EDITMSG", "", Part::Other),
         ] {
             assert_eq!(
                 part(path.as_bytes(), private.as_bytes()),
