@@ -5,7 +5,8 @@
 //! possible (another file system, another owner) the file is copied.
 //!
 //! A program that overwrites such a file in place, against its read-only mode,
-//! damages the link too: the bytes are one. `points verify` finds that out.
+//! damages the link too: the bytes are one. `points verify` finds that out, and sets
+//! a damaged link aside so that the next point links or copies what git has by then.
 
 use super::id::ContentId;
 use super::stamp::Stamp;

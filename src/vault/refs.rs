@@ -89,7 +89,8 @@ pub(super) fn value(read: &Read<'_>, name: &[u8]) -> Result<Option<String>> {
     Ok(None)
 }
 
-fn object(bytes: &[u8]) -> Option<String> {
+/// An object's name, in hex digits.
+pub(super) fn object(bytes: &[u8]) -> Option<String> {
     let text = bytes.trim_ascii().to_str().ok()?;
     (matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit()))
         .then(|| text.to_owned())

@@ -54,6 +54,7 @@ pub fn verify(env: &Env, workspace: &Workspace) -> Result<Vec<Fault>> {
         let _ = check_pack(&vault, pack, &mut sizes).inspect_err(|error| fault(pack.path(), error));
     }
     let mut known = HashSet::new();
+    let mut links = Vec::new();
     for id in ids(&vault.points())? {
         let checked = SafetyPoint::read(&point_path(&vault, &id)).and_then(|point| {
             for tree in point
@@ -61,7 +62,7 @@ pub fn verify(env: &Env, workspace: &Workspace) -> Result<Vec<Fault>> {
                 .flat_map(|point| [point.work, point.git])
                 .flatten()
             {
-                check_tree(&vault, tree.tree, &sizes, &mut known)?;
+                check_tree(&vault, tree.tree, &sizes, &mut known, &mut links)?;
             }
             Ok(())
         });
@@ -73,10 +74,12 @@ pub fn verify(env: &Env, workspace: &Workspace) -> Result<Vec<Fault>> {
         }
     }
     drop(contents);
-    if !damaged.is_empty() {
+    links.sort_unstable();
+    links.dedup();
+    if !damaged.is_empty() || !links.is_empty() {
         faults.push(Fault {
             point: None,
-            what: match mend::set_aside(&vault, &damaged) {
+            what: match mend::set_aside(&vault, &damaged, &links) {
                 Ok(aside) => told(&aside),
                 Err(error) => format!("what is damaged could not be set aside: {error}"),
             },
@@ -90,6 +93,9 @@ fn told(aside: &[PathBuf]) -> String {
         .iter()
         .map(|path| path.display().to_string())
         .collect();
+    if aside.is_empty() {
+        return "the next point holds the workspace anew: holdpoint save".to_owned();
+    }
     format!(
         "set aside as {}; the next point holds the workspace anew: holdpoint save",
         aside.join(", ")
@@ -114,8 +120,10 @@ fn check_tree(
     top: ContentId,
     sizes: &HashMap<ContentId, u64>,
     known: &mut HashSet<ContentId>,
+    broken: &mut Vec<PathBuf>,
 ) -> Result<()> {
     let mut waiting = vec![(top, Vec::new())];
+    let mut first = None;
     while let Some((id, path)) = waiting.pop() {
         if known.contains(&id) {
             continue;
@@ -143,15 +151,21 @@ fn check_tree(
                     return Err(fault("its target is missing or damaged"));
                 }
                 Kind::Object if !known.contains(&row.id) => {
-                    links::check(&vault.links, &path, &row).map_err(|error| {
-                        fault("git's object is not whole in the vault").because(error)
-                    })?;
-                    known.insert(row.id);
+                    // All of them are found, so that they can be held anew at once.
+                    if let Err(error) = links::check(&vault.links, &path, &row) {
+                        broken.push(vault.links.path(&row.id));
+                        let fault = fault("git's object is not whole in the vault").because(error);
+                        first.get_or_insert(fault);
+                    } else {
+                        known.insert(row.id);
+                    }
                 }
                 _ => {}
             }
         }
-        known.insert(id);
+        if first.is_none() {
+            known.insert(id);
+        }
     }
-    Ok(())
+    first.map_or(Ok(()), Err)
 }

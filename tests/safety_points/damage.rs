@@ -240,3 +240,50 @@ fn no_bit_of_a_stat_cache_gets_into_a_point() {
     }
     sandbox.holdpoint(["points", "verify"]).exits(0);
 }
+
+#[test]
+fn a_large_pack_that_was_damaged_in_the_vault_is_held_anew() {
+    let sandbox = rich();
+    shell(
+        &sandbox,
+        "head -c 9500000 /dev/urandom > large; git add large; git commit -qm large; git gc -q; rm large",
+    );
+    let id = id_of_save(&sandbox);
+    let before = Picture::of(&sandbox);
+    let links = store(&sandbox).with_file_name("links");
+    let find = |pattern: &str| -> Vec<PathBuf> {
+        let found = sandbox
+            .command("find")
+            .arg(&links)
+            .args(["-type", "f", "-name", pattern])
+            .output()
+            .unwrap();
+        let text = String::from_utf8(found.stdout).unwrap();
+        text.lines().map(PathBuf::from).collect()
+    };
+    for wreck in [
+        // Another file, so that git's own is as it was.
+        "cp $l $l.new; printf x | dd of=$l.new bs=1 seek=5000000 conv=notrunc status=none; mv -f $l.new $l",
+        "cp $l $l.new; truncate -s 1000 $l.new; mv -f $l.new $l",
+        "rm $l",
+    ] {
+        let mut link = find("*");
+        link.retain(|path| path.extension().is_none());
+        assert_eq!(link.len(), 1, "{link:?}");
+        shell(&sandbox, &format!("l='{}'; {wreck}", link[0].display()));
+        let told = sandbox.holdpoint(["points", "verify"]).exits(4).out;
+        assert!(
+            told.contains(&id) && told.contains("holdpoint save"),
+            "{told}"
+        );
+        assert_eq!(id_of_save(&sandbox), id);
+        sandbox.holdpoint(["points", "verify"]).exits(0);
+    }
+    assert_eq!(find("*.damaged").len(), 1);
+    sandbox.holdpoint(["points", "prune"]).exits(0);
+    assert!(find("*.damaged").is_empty());
+    shell(&sandbox, "rm -rf .git in a.txt");
+    sandbox.holdpoint(["rollback", &id, "--yes"]).exits(0);
+    before.assert_same(&Picture::of(&sandbox));
+    sandbox.git(["fsck", "--full"]);
+}

@@ -15,6 +15,7 @@ mod asked;
 mod combined;
 mod damage;
 mod destroyed;
+mod displaced;
 mod ignored;
 mod killed;
 mod kinds;

@@ -445,8 +445,9 @@ impl Run<'_> {
                 .map_err(|_| Errno::NOENT)
                 .and_then(|root| open_below(root, &path))
                 .and_then(|dir| rustix::fs::fchmod(&dir, Mode::from_raw_mode(mode)));
+            // It was taken away since, or something else was put in its place.
             if let Err(errno) = set
-                && errno != Errno::NOENT
+                && !matches!(errno, Errno::NOENT | Errno::NOTDIR | Errno::LOOP)
             {
                 let why = format!("its mode cannot be set: {errno}");
                 self.left.push(Left::failed(path, why));

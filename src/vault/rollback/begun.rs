@@ -4,7 +4,7 @@ use super::apply::{self, Restore};
 use super::journal::{self, History, Journal, Past, PathText};
 use super::plan::{Left, Pick, Plan};
 use super::staging::Staging;
-use super::{Aim, Done, Present, Preview, git, make_plan};
+use super::{Aim, Done, Present, Preview, git, make_plan, unbar};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sys::beside::beside;
 use crate::sys::env::Env;
@@ -43,7 +43,15 @@ impl<'a> Begun<'a> {
         let workspace = about.workspace;
         let seen_at = file_clock();
         let contents = vault.use_contents()?;
+        unbar::tops(workspace, &preview.target)?;
         let mut now = look(vault, env, workspace, Keep::Contents, Trust::Nothing)?;
+        let paths = preview.scope.bytes();
+        if unbar::below(vault, workspace, &preview.target, &paths, &now)? {
+            if let Some(pack) = now.pack.take() {
+                pack.abandon();
+            }
+            now = look(vault, env, workspace, Keep::Contents, Trust::Nothing)?;
+        }
         let before = if now.holds_its_trees() {
             None
         } else {

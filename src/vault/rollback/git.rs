@@ -1,15 +1,17 @@
 //! The git directory's share of a rollback.
 
 use super::Present;
+use super::alternates;
 use super::apply::locked;
 use super::damage::{Names, is_damaged};
 use super::journal::Scope;
 use super::plan::{Deed, Left, Plan, Step};
+use super::remains::{goes_away, is_displaced, is_gone, is_missing, is_replaced, is_same_place};
 use super::scope::{Part, part};
 use super::wrecks::Wrecks;
 use super::{config, owner};
 use crate::error::{Context as _, ErrorKind, Result};
-use crate::repo::{Git, Kind as Place, Workspace};
+use crate::repo::Workspace;
 use crate::vault::diff::{Difference, Trees};
 use crate::vault::point::{SafetyPoint, TreeRef};
 use crate::vault::refs::{self, Head};
@@ -29,49 +31,6 @@ pub(super) fn dir(workspace: &Workspace, target: &SafetyPoint) -> Option<PathBuf
     workspace.common_dir.clone().or_else(|| {
         (!target.git_dir.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(&target.git_dir)))
     })
-}
-
-/// Returns true where a file or a link has taken the place of the point's own `.git` directory.
-fn is_displaced(workspace: &Workspace, target: &SafetyPoint) -> bool {
-    let dot_git = workspace.root.join(".git");
-    !target.detached_git
-        && target.git_dir == dot_git.as_os_str().as_bytes()
-        && std::fs::symlink_metadata(&dot_git).is_ok_and(|meta| !meta.is_dir())
-}
-
-/// Returns true where the point's git directory is the one that is there now, or none is.
-fn is_same_place(workspace: &Workspace, target: &SafetyPoint) -> bool {
-    let Some(now) = workspace.common_dir.as_deref() else {
-        return true;
-    };
-    let is_own = |root: &Path, git_dir: &Path| git_dir == root.join(".git");
-    let path = |bytes: &BString| PathBuf::from(OsStr::from_bytes(bytes));
-    let (root, then) = (path(&target.worktree), path(&target.git_dir));
-    then == now || (is_own(&root, &then) && is_own(&workspace.root, now))
-}
-
-/// Returns true where a `.git` file or link of the point names a git directory that is not there any more.
-///
-/// The repository was moved since; what names it now must stay.
-pub(super) fn is_outdated(
-    workspace: &Workspace,
-    difference: &Difference,
-    trees: &Trees<'_>,
-) -> Result<bool> {
-    let (Some(now), Some(then)) = (&difference.before, &difference.after) else {
-        return Ok(false);
-    };
-    let names = |kind| matches!(kind, Kind::File | Kind::Link);
-    if difference.path != ".git" || !names(now.kind) || !names(then.kind) {
-        return Ok(false);
-    }
-    let bytes = trees.store.read(&then.id)?;
-    let named = match then.kind {
-        Kind::Link => Some(bytes.as_slice()),
-        _ => bytes.strip_prefix(b"gitdir:").map(<[u8]>::trim_ascii),
-    };
-    Ok(workspace.git_dir.is_some()
-        && named.is_some_and(|named| !workspace.root.join(OsStr::from_bytes(named)).is_dir()))
 }
 
 /// Refuses while git itself writes the index; returns the lock of a git that died.
@@ -222,7 +181,13 @@ pub(super) fn add(
                 plan.add(Side::Git, difference);
             }
             Part::Stash if difference.path.starts_with(b"logs/") => plan.add(Side::Git, difference),
-            Part::Objects => put_back(plan, difference, &refs.common, names),
+            Part::Objects => {
+                if difference.path == alternates::PATH && !is_missing(&difference) {
+                    plan.steps.extend(alternates(&refs, difference)?);
+                } else {
+                    put_back(plan, difference, &refs.common, names);
+                }
+            }
             Part::Operation => {
                 if is_file(&difference) {
                     plan.left.push(Left::kept(
@@ -246,60 +211,6 @@ pub(super) fn add(
     plan.refs_left.extend(moved);
     add_top(plan, then, now.git);
     Ok(())
-}
-
-/// Returns true where what has taken the git directory's place can be taken away.
-fn goes_away(now: &Present<'_>, trees: &Trees<'_>) -> Result<bool> {
-    let Some(work) = now.work else {
-        return Ok(true);
-    };
-    let row = trees.find(&work.tree, b".git")?;
-    Ok(row.is_none_or(|row| !matches!(row.kind, Kind::NotHeld(_) | Kind::Socket | Kind::Device)))
-}
-
-/// Returns true where nothing of the point's repository is left in the git directory: another
-/// one was made in its place, or all objects are lost and with them whatever was committed since.
-fn is_replaced(
-    workspace: &Workspace,
-    target: &SafetyPoint,
-    differences: &[Difference],
-    trees: &Trees<'_>,
-) -> Result<bool> {
-    const OBJECTS: &[u8] = b"objects";
-    let is_object = |difference: &&Difference| {
-        let row = difference.after.as_ref();
-        row.is_some_and(|row| row.kind.is_object()) && difference.path.starts_with(b"objects/")
-    };
-    let lost = differences
-        .iter()
-        .filter(is_object)
-        .filter(|difference| is_missing(difference))
-        .count();
-    let (Some(head), Some(git)) = (&target.head, target.git) else {
-        return Ok(false);
-    };
-    let objects = match trees.find(&git.tree, OBJECTS)? {
-        Some(row) if row.kind == Kind::Dir && lost > 0 => row.id,
-        _ => return Ok(false),
-    };
-    let all = trees.diff(None, Some(objects))?;
-    let all = all
-        .iter()
-        .filter_map(|difference| difference.after.as_ref());
-    if all.filter(|row| row.kind.is_object()).count() != lost {
-        return Ok(false);
-    }
-    // They may all have gone into a new pack.
-    let asked = Git::at(workspace).args(["cat-file", "-e", head]).read();
-    Ok(asked.is_err())
-}
-
-/// Returns true when there is no git directory left to speak of.
-fn is_gone(workspace: &Workspace, now: &Present<'_>, trees: &Trees<'_>) -> Result<bool> {
-    let (Some(git), true) = (now.git, workspace.kind != Place::Plain) else {
-        return Ok(true);
-    };
-    Ok(trees.find(&git.tree, b"HEAD")?.is_none())
 }
 
 /// Returns true for a hook that `holdpoint uninstall` may have taken away.
@@ -341,6 +252,24 @@ fn is_misled(workspace: &Workspace, difference: &Difference, refs: &Refs<'_>) ->
     Ok(names_it(refs.then(&difference.path)?) && !names_it(refs.now(&difference.path)?))
 }
 
+/// What it takes for the borrowed objects to be found again.
+fn alternates(refs: &Refs<'_>, difference: Difference) -> Result<Option<Step>> {
+    let path = difference.path;
+    let (Some(now), Some(then)) = (refs.now(&path)?, refs.then(&path)?) else {
+        return Ok(None);
+    };
+    let objects = refs.common.join("objects");
+    let list = alternates::mended(&now, &then, |entry| {
+        objects.join(OsStr::from_bytes(entry)).is_dir()
+    });
+    Ok(list.map(|list| Step {
+        side: Side::Git,
+        path,
+        now: difference.before,
+        action: Deed::Bytes(list.into()),
+    }))
+}
+
 /// Objects and what belongs to them only ever come back; those that nobody can read go.
 fn put_back(plan: &mut Plan, difference: Difference, common: &Path, names: Names) {
     if let (Some(now), None) = (&difference.before, &difference.after)
@@ -362,12 +291,6 @@ fn put_back(plan: &mut Plan, difference: Difference, common: &Path, names: Names
     if difference.after.is_some() && (missing || object) {
         plan.add(Side::Git, difference);
     }
-}
-
-/// Returns true where nothing is there, or something of another kind than was.
-fn is_missing(difference: &Difference) -> bool {
-    difference.before.as_ref().map(|row| row.kind) != difference.after.as_ref().map(|row| row.kind)
-        && difference.after.is_some()
 }
 
 fn is_file(difference: &Difference) -> bool {

@@ -5,6 +5,7 @@
 //! journal finishes it: whatever is still as it was before is put back, what is
 //! already put back is let be, and what somebody changed since is left and named.
 
+mod alternates;
 mod apply;
 mod begun;
 pub(super) mod config;
@@ -16,10 +17,12 @@ mod owner;
 mod place;
 mod plan;
 mod recover;
+mod remains;
 mod scope;
 mod spared;
 mod staging;
 mod stash;
+mod unbar;
 mod wrecks;
 
 pub use journal::{PathText, Scope};
@@ -201,7 +204,7 @@ fn make_plan(
     let work = now.work.map(|root| root.tree);
     for difference in trees.diff(work, target.work.map(|work| work.tree))? {
         if (plan::in_paths(&difference.path, &paths) || plan::leads_to(&difference, &paths))
-            && !git::is_outdated(workspace, &difference, &trees)?
+            && !remains::is_outdated(workspace, &difference, &trees)?
         {
             plan.add(Side::Work, difference);
         }

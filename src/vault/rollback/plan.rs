@@ -285,7 +285,7 @@ impl Plan {
             // What has taken the git directory's place goes before anything is put there.
             (Deed::Remove | Deed::RemoveDir, Side::Work) if is_dot_git(&step.path) => 0,
             // So does what has taken the place of a directory of objects.
-            (Deed::Remove, Side::Git) if is_of_objects(&step.path) => 0,
+            (Deed::Remove | Deed::RemoveDir, Side::Git) if is_of_objects(&step.path) => 0,
             (Deed::Object(_), _) => 1,
             (Deed::File { .. }, Side::Git) if step.is_object() => 1,
             (Deed::Remove | Deed::RemoveDir, Side::Work) => 2,

@@ -10,7 +10,7 @@
 /// What a file of the git directory belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// The index, shared indexes, the sparse-checkout definition.
+    /// The index, shared indexes, the sparse-checkout definition, and whose worktree it is.
     Index,
     /// `HEAD` of this worktree.
     Head,
@@ -83,11 +83,10 @@ fn own(path: &[u8]) -> Option<Part> {
     ];
     Some(match path {
         b"HEAD" => Part::Head,
-        b"index" | b"info/sparse-checkout" | b"config.worktree" => Part::Index,
+        // `commondir` says where refs and objects are; nothing but git writes it, and always the same.
+        b"index" | b"info/sparse-checkout" | b"config.worktree" | b"commondir" => Part::Index,
         b"logs/HEAD" => Part::Logs,
         b"FETCH_HEAD" => Part::History,
-        // It says where the refs and objects are; nothing but git writes it, and always the same.
-        b"commondir" => Part::Index,
         b"gitdir" => Part::Missing,
         _ if path.starts_with(b"sharedindex.") => Part::Index,
         _ if path.starts_with(b"BISECT_") || OPERATION.contains(&path) => Part::Operation,

@@ -1,10 +1,11 @@
 //! What a rollback leaves as it is, since somebody else wrote it meanwhile.
 
-use super::plan::{Deed, Left, Plan, Step};
+use super::plan::{Cause, Deed, Left, Plan, Step};
 use crate::error::Result;
 use crate::repo::Workspace;
 use crate::vault::handled::Handled;
 use crate::vault::point::SafetyPoint;
+use crate::vault::query::inside;
 use crate::vault::stamp::Stamp;
 use crate::vault::tree::Kind;
 use crate::vault::walk::Side;
@@ -48,6 +49,14 @@ pub(super) fn keep_persons(plan: &mut Plan, persons: &[BString]) -> Vec<Left> {
         .collect()
 }
 
+/// Returns true for what the preview could not look at.
+fn was_closed(preview: &Plan, path: &BString) -> bool {
+    preview
+        .left
+        .iter()
+        .any(|left| left.cause == Cause::Failed && inside(path.as_bstr(), left.path.as_bstr()))
+}
+
 /// Takes out of the plan what is not as the preview showed it.
 pub(super) fn keep_changed(plan: &mut Plan, preview: &Plan) -> Vec<Left> {
     let shown: BTreeMap<(Side, &BString), Vec<&Step>> =
@@ -68,6 +77,7 @@ pub(super) fn keep_changed(plan: &mut Plan, preview: &Plan) -> Vec<Left> {
                 step.action,
                 Deed::RemoveDir | Deed::MakeDir(_) | Deed::Object(_)
             )
+            || was_closed(preview, &step.path)
             || shown
                 .get(&(step.side, &step.path))
                 .is_some_and(|steps| steps.iter().any(|old| old.now == step.now));
