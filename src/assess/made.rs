@@ -112,6 +112,7 @@ const MADE: &[&str] = &[
     ".eslintcache",
     "*.tsbuildinfo",
     "*.rej",
+    "*.orig",
     ".coverage",
     "*.egg-info",
     "npm-debug.log*",

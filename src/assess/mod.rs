@@ -24,7 +24,8 @@ pub use nature::nature;
 
 use crate::error::Result;
 use crate::judge::{
-    Actor, After, Coverage, Effect, EffectKind, Facts, FileState, Place, Surface, SystemClass,
+    Actor, After, Coverage, Effect, EffectKind, Facts, FileState, Level, Place, Surface,
+    SystemClass,
 };
 use crate::repo::Workspace;
 use crate::shell::{self, Deed, DeedKind, Script};
@@ -125,7 +126,21 @@ fn judge_deed(around: &Around<'_>, deed: &Deed, effects: &mut Vec<Effect>) {
             manager,
             names,
             machine,
-        } => packages::effects(around, *class, manager, names, *machine, effects),
+        } => {
+            if !*machine && packages::elsewhere(around, &deed.dir) {
+                effects.push(
+                    Effect::new(
+                        EffectKind::Declared {
+                            level: Level::Transparent,
+                        },
+                        subject,
+                    )
+                    .because("packages change in a temporary directory"),
+                );
+            } else {
+                packages::effects(around, *class, manager, names, *machine, effects);
+            }
+        }
         DeedKind::System { class, why } => {
             effects.push(
                 Effect::new(EffectKind::System { class: *class }, subject).because(why.clone()),

@@ -1,9 +1,9 @@
 //! Packages against the manifests, the user's own command table, and changes of the Contract.
 
 use super::around::Around;
-use crate::judge::{Effect, EffectKind, Level, PackageClass};
+use crate::judge::{Effect, EffectKind, Level, PackageClass, Place};
 use crate::repo::Workspace;
-use crate::shell::{self, Arg};
+use crate::shell::{self, Arg, Dir};
 use crate::sys::env::Env;
 use bstr::ByteSlice as _;
 use serde::Deserialize;
@@ -51,6 +51,11 @@ pub(super) fn effects(
         };
         effects.push(Effect::new(EffectKind::Package { class }, name.as_str()));
     }
+}
+
+/// Whether a package manager is at work in a temporary directory, where no project lies.
+pub(super) fn elsewhere(around: &Around<'_>, dir: &Dir) -> bool {
+    Around::dir(dir).is_some_and(|dir| around.place(&dir).place == Place::Temporary)
 }
 
 /// A package's name without its version and extras.

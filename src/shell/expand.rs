@@ -121,7 +121,12 @@ impl Walk<'_> {
                 fields.now.glob |= pattern::is_live(bytes);
             }
             Part::Quoted(bytes) => fields.push(bytes),
-            Part::Param(param) => self.expand_param(param, fields, splits),
+            Part::Param(param) => {
+                if !param.subscript.is_empty() {
+                    let _ = self.expand_one(&param.subscript);
+                }
+                self.expand_param(param, fields, splits);
+            }
             Part::Command { body, quoted } => {
                 let stream = self.substitute(body);
                 match stream {

@@ -38,12 +38,17 @@ pub(crate) struct Options {
     pub(crate) operands: Vec<Arg>,
     /// How many operands came before a `--`; `None` without one.
     pub(crate) dashes: Option<usize>,
+    /// Long options begin with one dash, and are never cut short.
+    whole: bool,
 }
 
 impl Options {
     /// Reads a command line.
     pub(crate) fn read(args: &[Arg], spec: &Spec) -> Self {
-        let mut options = Self::default();
+        let mut options = Self {
+            whole: spec.single_dash,
+            ..Self::default()
+        };
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
             let text = arg.text.as_slice();
@@ -134,7 +139,12 @@ impl Options {
 
     /// Returns true where an option that makes things worse may be meant.
     pub(crate) fn has(&self, names: &[&str]) -> bool {
-        self.find(names, 3).is_some()
+        self.find(names, self.least()).is_some()
+    }
+
+    /// Letters to which an option may be cut that makes things worse: git takes any that is unique.
+    fn least(&self) -> usize {
+        if self.whole { 3 } else { 1 }
     }
 
     /// Returns true where an option that makes things harmless is certainly meant.

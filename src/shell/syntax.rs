@@ -43,6 +43,8 @@ pub(crate) struct Param {
     pub(crate) quoted: bool,
     /// `${!name}`, `${#name}` or an array subscript: the value is computed.
     pub(crate) computed: bool,
+    /// The array subscript's parts.
+    pub(crate) subscript: Vec<Part>,
 }
 
 /// A word: its parts in order.

@@ -273,7 +273,7 @@ fn rsync(walk: &mut Walk<'_>, args: &[Arg]) {
         for path in from {
             if path.text.ends_with(b"/") && !remote(path) {
                 walk.file(PathOp::Lay { from: path.clone() }, to);
-            } else if remote(path) {
+            } else if remote(path) && (path.text.ends_with(b"/") || path.glob) {
                 walk.file(PathOp::Unpack, to);
             } else {
                 into(walk, path, to, false);

@@ -209,11 +209,29 @@ fn commands_of(walk: &mut Walk<'_>, text: &[u8]) {
                 let path = flags.get(at + 2..).unwrap_or_default();
                 walk.file(PathOp::Replace, &Arg::known(path.trim_ascii()));
             } else if flags.contains(&b'e') && flags.len() <= 4 {
-                let shell: BString = replacement.into();
+                let shell = with_matches(replacement);
                 let _ = walk.run_child(shell.as_bstr(), &Stream::Unknown);
             }
         }
     }
+}
+
+/// What replaces a match, with what was matched unknown.
+fn with_matches(replacement: &[u8]) -> BString {
+    let mut text = BString::default();
+    let mut bytes = replacement.iter().peekable();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'&' => text.push(crate::shell::arg::UNKNOWN),
+            b'\\' => match bytes.next() {
+                Some(next) if next.is_ascii_digit() => text.push(crate::shell::arg::UNKNOWN),
+                Some(next) => text.push(*next),
+                None => {}
+            },
+            byte => text.push(*byte),
+        }
+    }
+    text
 }
 
 fn awk(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {

@@ -118,6 +118,16 @@ fn interpret(walk: &mut Walk<'_>, of: &Interpreter, call: &Call<'_>) -> Stream {
                 }
                 break;
             }
+            if matches!(letter, 'l' | '0') && matches!(of.language, Language::Perl | Language::Ruby)
+            {
+                // `-lne`, `-0777ne`: digits at most belong to them.
+                while arg.text.get(at).is_some_and(|byte| {
+                    byte.is_ascii_hexdigit() && !byte.is_ascii_alphabetic() || *byte == b'x'
+                }) {
+                    at += 1;
+                }
+                continue;
+            }
             if of.stuck.contains(letter) {
                 in_place |= letter == 'i';
                 if letter == 'i' && arg.text.len() > at {

@@ -2,7 +2,7 @@
 
 use crate::judge::{Level, SystemClass};
 use crate::shell::arg::{Arg, UNKNOWN};
-use crate::shell::deed::DeedKind;
+use crate::shell::deed::{DeedKind, PathOp};
 use crate::shell::options::{Options, Spec};
 use crate::shell::scope::{Dir, Value};
 use crate::shell::walk::{Call, Stream, Walk};
@@ -495,12 +495,47 @@ fn in_powershell(walk: &mut Walk<'_>, text: &Arg) -> Arg {
     if evaluates && downloads {
         remote(walk);
     }
+    if lower.contains_str(".delete(") {
+        walk.file(PathOp::Delete { recursive: true }, &Arg::unknown());
+    }
     // `select` begins a loop elsewhere.
-    let spelled = text.text.replace("| select ", "| select-object ");
+    let spelled = expressions(&text.text).replace("| select ", "| select-object ");
     Arg {
         text: spelled.replace("|select ", "| select-object ").into(),
         ..text.clone()
     }
+}
+
+/// PowerShell's statements that begin with a variable: an assignment is what stands right of it,
+/// and anything else is only shown, where the shell would run it.
+fn expressions(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut starts = true;
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        let rest = text.get(at..).unwrap_or_default();
+        if starts && *byte == b'$' {
+            let name = rest
+                .iter()
+                .skip(1)
+                .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_')
+                .count();
+            let after = rest.get(name + 1..).unwrap_or_default().trim_start();
+            if name > 0 && after.starts_with(b"=") && !after.starts_with(b"==") {
+                at = text.len() - after.len() + 1;
+                continue;
+            }
+            out.extend_from_slice(b"write-output ");
+        }
+        starts = match byte {
+            b'{' | b';' | b'|' | b'(' | b'\n' => true,
+            b' ' | b'\t' => starts,
+            _ => false,
+        };
+        out.push(*byte);
+        at += 1;
+    }
+    out
 }
 
 fn windows(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {

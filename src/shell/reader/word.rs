@@ -284,14 +284,10 @@ impl Reader<'_> {
             )),
             b'[' => {
                 // The old form of arithmetic.
-                while self
-                    .peek()
-                    .is_some_and(|byte| byte != b']' && byte != b'\n')
-                {
-                    self.at += 1;
-                }
-                self.at += 1;
-                Some(Part::Arithmetic(Vec::new()))
+                Some(self.nested(
+                    |reader| Part::Arithmetic(reader.subscript()),
+                    Part::Quoted(BString::default()),
+                ))
             }
             byte if byte.is_ascii_alphabetic() || byte == b'_' => {
                 let start = self.at;
@@ -393,16 +389,11 @@ impl Reader<'_> {
             self.at += 1;
         }
         let name = self.text.get(start..self.at).unwrap_or_default();
+        let mut subscript = Vec::new();
         if self.peek() == Some(b'[') {
             let all = self.starts(b"[@]") || self.starts(b"[*]");
             computed |= !all;
-            while self
-                .peek()
-                .is_some_and(|byte| byte != b']' && byte != b'\n' && byte != b'}')
-            {
-                self.at += 1;
-            }
-            self.eat(b"]");
+            subscript = self.subscript();
         }
         let start = self.at;
         while self.at < start + 2
@@ -434,7 +425,33 @@ impl Reader<'_> {
             word,
             quoted,
             computed,
+            subscript,
         }))
+    }
+
+    /// Reads what stands between square brackets, which the shell computes.
+    fn subscript(&mut self) -> Vec<Part> {
+        self.at += 1;
+        let start = self.at;
+        let mut open = 0_u32;
+        while let Some(byte) = self.peek() {
+            match byte {
+                b']' | b'}' | b'\n' if open == 0 => break,
+                b'[' | b'(' | b'{' => open += 1,
+                b']' | b')' | b'}' => open = open.saturating_sub(1),
+                _ => {}
+            }
+            self.at += 1;
+        }
+        let inside = self.text.get(start..self.at).unwrap_or_default();
+        self.eat(b"]");
+        if !inside.iter().any(|byte| b"$`".contains(byte)) {
+            return Vec::new();
+        }
+        let mut inner = Reader::new(inside, self.depth + 1);
+        let parts = inner.double_quoted(None);
+        self.overflowed |= inner.overflowed;
+        parts
     }
 
     /// Reads an expansion's word up to its closing brace.
@@ -496,5 +513,6 @@ fn plain_param(name: &[u8], quoted: bool) -> Part {
         word: Vec::new(),
         quoted,
         computed: false,
+        subscript: Vec::new(),
     }))
 }

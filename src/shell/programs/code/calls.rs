@@ -279,6 +279,9 @@ pub(super) fn find(language: Language, call: &Call, text: &[u8]) -> Option<Does>
         // JavaScript has no such process call, and templates are executed too.
         return Some(*does);
     }
+    if deletes_in_a_cloud(last, text) {
+        return Some(Does::ServerDelete);
+    }
     if name.contains('.') {
         return None;
     }
@@ -294,6 +297,31 @@ pub(super) fn find(language: Language, call: &Call, text: &[u8]) -> Option<Does>
     };
     let imported = text.contains_str("import") || text.contains_str("require");
     (!generic || imported).then_some(found)
+}
+
+/// `boto3.client('ec2').terminate_instances(…)`, `bucket.objects.all().delete()`.
+fn deletes_in_a_cloud(last: &str, text: &[u8]) -> bool {
+    let verb = last.split(['_', '-']).next().unwrap_or(last);
+    let deletes = matches!(
+        verb,
+        "delete" | "terminate" | "deregister" | "purge" | "destroy"
+    ) || last.starts_with("begin_delete");
+    deletes
+        && [
+            "boto3",
+            "botocore",
+            "google.cloud",
+            "googleapiclient",
+            "azure.",
+            "kubernetes",
+            "aws-sdk",
+            "@google-cloud",
+            "@azure/",
+            "digitalocean",
+            "openstack",
+        ]
+        .iter()
+        .any(|client| text.contains_str(client))
 }
 
 /// Deletions that are handed to another function by name: `map(os.remove, …)`, `forEach(fs.unlinkSync)`.

@@ -166,7 +166,37 @@ fn aliases(text: &[u8]) -> Vec<(String, String)> {
         }
     }
     found.extend(renamed(text));
+    found.extend(handed_names(text));
     found.truncate(32);
+    found
+}
+
+/// `f = os.remove`, `const rm = require('fs').rmSync`: a function under another name.
+fn handed_names(text: &[u8]) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for statement in text.split(|byte| matches!(byte, b'\n' | b';')) {
+        let Some((name, value)) = statement.split_once_str("=") else {
+            continue;
+        };
+        let (Ok(name), Ok(value)) = (name.trim().to_str(), value.trim().to_str()) else {
+            continue;
+        };
+        let name = name.rsplit(' ').next().unwrap_or(name);
+        let mut value = value.replace(['"', '\''], "");
+        for opener in ["__import__(", "require(", "importlib.import_module("] {
+            if let Some(rest) = value.strip_prefix(opener) {
+                value = rest.replacen(')', "", 1);
+            }
+        }
+        let dotted = value.contains('.')
+            && value
+                .chars()
+                .all(|letter| letter.is_ascii_alphanumeric() || "._:/".contains(letter));
+        let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if dotted && plain {
+            found.push((name.to_owned(), value));
+        }
+    }
     found
 }
 

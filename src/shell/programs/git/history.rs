@@ -127,7 +127,11 @@ impl Git<'_, '_> {
                 "an operation in progress is left as it is",
             );
         } else {
-            if name == "merge" && options.has(&["ff-only"]) {
+            let uncommitted = options.surely(&["no-commit", "squash"])
+                || name != "merge" && options.surely(&["n"]);
+            if uncommitted {
+                self.tells(GitClass::Read, "the changes are left uncommitted");
+            } else if name == "merge" && options.has(&["ff-only"]) {
                 self.tells(GitClass::Commit, "the branch only moves forward");
             } else {
                 self.does(GitClass::Commit, format!("git {name} makes commits"));

@@ -112,7 +112,8 @@ fn split(text: &[u8]) -> Vec<Vec<String>> {
                 // Elsewhere double quotes stand around names.
                 let names_file = words
                     .last()
-                    .is_some_and(|word| matches!(word.as_str(), "outfile" | "dumpfile" | "like"));
+                    .is_some_and(|word| matches!(word.as_str(), "outfile" | "dumpfile" | "like"))
+                    || words.first().is_some_and(|word| word == "vacuum");
                 if *byte == b'\'' || names_file {
                     let inner = rest.get(1..).unwrap_or_default();
                     let end = inner.find_byte(*byte).unwrap_or(inner.len());

@@ -640,7 +640,7 @@ pub(in crate::shell::programs) fn cluster(walk: &mut Walk<'_>, call: &Call<'_>) 
         }
         ["rollout", "undo", ..] => Some("a deployment goes back to an earlier revision"),
         ["rollout", "restart", ..] => {
-            walk.mark(Level::Confirm, "all pods of a deployment are replaced");
+            walk.mark(Level::Transparent, "all pods of a deployment are replaced");
             None
         }
         ["config", verb, ..] if verb.starts_with("delete") || *verb == "unset" => {
