@@ -74,6 +74,7 @@ const WRITERS: &[Writer] = &[
     by("age|rage|sops|minisign|signify", "o", &["output"], "rRip"),
     by("pg_dump|pg_dumpall", "f", &["file"], "hpUdntNTjFEZ"),
     by("mysqldump|mariadb-dump", "r", &["result-file"], "uhPS"),
+    by("litestream", "o", &["o"], ""),
     by("psql|usql", "o", &["output", "out"], "cfhpUdvLFRPT"),
     by("sqlcmd|osql|isql|tsql", "o", &[], "SUPdhtqQi"),
     by("mysql|mariadb", "", &["tee"], "hPuDSe"),

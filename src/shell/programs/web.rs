@@ -64,6 +64,15 @@ const CURL: Spec = Spec {
 /// Runs a program of this family.
 pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
     Some(match call.name {
+        "curlie"
+            if call
+                .args
+                .iter()
+                .any(|arg| matches!(arg.word(), "DELETE" | "PUT" | "PATCH" | "POST" | "PURGE"))
+                && !call.args.iter().any(|arg| arg.text.starts_with(b"-X")) =>
+        {
+            httpie(walk, call)
+        }
         "curl" | "curlie" => curl(walk, call),
         "wget" | "wget2" => wget(walk, call),
         "http" | "https" | "xh" | "xhs" => httpie(walk, call),
@@ -303,6 +312,9 @@ fn request(walk: &mut Walk<'_>, method: &str, args: &[Arg], body: &BString) {
     if matches!(method, "PURGE" | "BAN") {
         walk.mark(Level::Confirm, "a server's cache is emptied");
     }
+    if method == "POST" && whole.contains("/refund") && !is_development(args) {
+        walk.mark(Level::Confirm, "a payment is given back");
+    }
     if whole.contains("/_close ") || whole.contains("/_close?") {
         walk.mark(Level::Confirm, "an index stops answering");
     }
@@ -342,6 +354,7 @@ fn request(walk: &mut Walk<'_>, method: &str, args: &[Arg], body: &BString) {
         Some("a server is told to delete or purge something")
     } else if flat.contains("purge_everything")
         || flat.contains("method:delete")
+        || flat.contains("<delete>")
         || flat.contains("mutation")
             && (flat.contains("delete") || flat.contains("destroy") || flat.contains("remove"))
         || is_statement(&lower, &whole)

@@ -121,7 +121,7 @@ fn client(
                 let value = arg.after_equals().or_else(|| rest.next().cloned());
                 if let Some(value) = value {
                     given = true;
-                    queried(walk, &value, stem.contains_str("file"));
+                    queried(walk, call, &value, stem.contains_str("file"));
                 }
             }
         } else if bytes.starts_with(b"-") && bytes.len() > 1 {
@@ -138,7 +138,7 @@ fn client(
                     };
                     if let Some(value) = value {
                         given = true;
-                        queried(walk, &value, matches!(letter, 'f' | 'i'));
+                        queried(walk, call, &value, matches!(letter, 'f' | 'i'));
                     }
                     break;
                 }
@@ -192,8 +192,10 @@ fn graph_query(walk: &mut Walk<'_>, text: &[u8]) {
     }
 }
 
-fn queried(walk: &mut Walk<'_>, value: &Arg, file: bool) {
-    if file {
+fn queried(walk: &mut Walk<'_>, call: &Call<'_>, value: &Arg, file: bool) {
+    if file && matches!(value.text.as_slice(), b"-" | b"/dev/stdin" | b"/dev/fd/0") {
+        from_input(walk, call.input);
+    } else if file {
         follow(walk, value);
     } else {
         spoken(walk, &value.text);

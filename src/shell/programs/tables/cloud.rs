@@ -4,6 +4,7 @@ use super::{Row, asks, kills, sets, tells};
 
 /// The rows.
 pub(super) const ROWS: &[Row] = &[
+    asks("aws", "logs put-retention-policy", "older logs are deleted"),
     asks(
         "gcloud",
         "container|sql clusters|instances resize",
@@ -502,7 +503,9 @@ pub(super) const ROWS: &[Row] = &[
     asks("gh", "pr merge", "a branch is merged on the server"),
     asks("gh", "api", "a server is told to change something")
         .with("POST PUT PATCH -XPOST -XPUT -XPATCH --method=POST --method=PUT --method=PATCH"),
-    asks("gh", "release create|upload|edit", "a release is published"),
+    asks("gh", "release create|upload|edit", "a release is published")
+        .unless("--draft -d --draft=true"),
+    asks("gh", "issue transfer", "an issue leaves its repository"),
     tells(
         "gh",
         "pr|issue|workflow create|comment|review|run|edit",

@@ -185,6 +185,13 @@ pub(super) const ROWS: &[Row] = &[
         "a release goes back to an earlier revision",
     ),
     asks("helm", "upgrade", "a release is changed by force").with("--force --reset-values"),
+    asks(
+        "kubectx|kubens",
+        "",
+        "a cluster is removed from the settings",
+    )
+    .with("-d"),
+    asks("podman|docker|nerdctl", "rmi", "all images are removed").with("-a --all"),
     kills("helmfile", "destroy|delete", "releases are taken down"),
     asks("helmfile", "sync|apply", "releases are changed"),
     kills("kustomize", "delete", "cluster objects are deleted"),

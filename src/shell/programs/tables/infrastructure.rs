@@ -105,6 +105,8 @@ pub(super) const ROWS: &[Row] = &[
     kills("serverless", "remove|rollback", "a service is taken down"),
     kills("ansible", "", "hosts' files or state are removed")
         .with("*state=absent* *rm?-rf* *rm?-r*"),
+    asks("ansible", "", "services of hosts are stopped")
+        .with("*state=stopped* *state=restarted* *enabled=no* *state=latest*"),
     asks("ansible", "", "hosts are changed").with("shell command raw script reboot"),
     asks(
         "ansible-playbook|ansible-pull",
@@ -245,9 +247,10 @@ pub(super) const ROWS: &[Row] = &[
     ),
     kills("rndc", "delzone|flush|stop|halt", "DNS zones are deleted"),
     kills("nsupdate", "", "DNS records change"),
+    kills("deck", "reset", "the gateway's settings are deleted"),
     kills(
-        "kong|deck",
-        "reset|gateway|delete",
+        "kong",
+        "migrations reset",
         "the gateway's settings are deleted",
     ),
     kills("deck", "sync", "the gateway's settings are replaced"),

@@ -261,7 +261,11 @@ fn unless(options: &str, args: &[Arg]) -> bool {
     // `aws s3 rm help` prints a page.
     let asks = args.len() > 1 && args.last().is_some_and(|arg| arg.text == "help");
     let dry = asks
-        || args.iter().any(|arg| {
+        || args.iter().enumerate().any(|(at, arg)| {
+            // `--version 1` names a version of something.
+            if arg.text == "--version" && at + 1 < args.len() {
+                return false;
+            }
             let name = arg.text.split_str("=").next().unwrap_or_default();
             let lower = name.to_ascii_lowercase();
             DRY.iter().any(|one| lower == one.as_bytes())

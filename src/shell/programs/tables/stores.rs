@@ -29,6 +29,7 @@ pub(super) const ROWS: &[Row] = &[
         "a namespace or set is emptied",
     )
     .with("*truncate* *TRUNCATE* *drop* *DROP*"),
+    kills("influxd", "restore", "a database is replaced by a backup"),
     kills("initdb", "", "a database directory is made anew"),
     kills(
         "pg_archivecleanup|pg_rewind|pg_surgery",
