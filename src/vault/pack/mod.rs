@@ -19,19 +19,19 @@ use crate::error::{Context as _, Error, ErrorKind, Result};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 const HEAD: &[u8; 8] = b"HPPACK\0\x01";
 const TAIL: &[u8; 8] = b"HPINDX\0\x01";
 const ENTRY: usize = 32 + 8 + 8 + 8 + 1;
 const TRAILER: usize = 8 + 8 + 32 + 8;
-/// Indexes up to this many entries are read whole; larger ones are probed in place.
+/// Indexes up to this many entries are read at once; larger ones are probed in place.
 const SMALL: u64 = 2048;
-/// Indexes up to this many entries are read whole once they have been probed often.
-const MEDIUM: u64 = 16_384;
+/// Indexes up to this many entries are read once they have been probed often.
+const MEDIUM: u64 = 1 << 16;
 /// So many probes cost what it costs to read a medium index.
-const OFTEN: u32 = 32;
+const OFTEN: u32 = 64;
 
 /// How a payload is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,9 +97,11 @@ pub(super) struct Pack {
     index_at: u64,
     count: u64,
     digest: [u8; 32],
-    /// The entries as they are stored, where they are few or often asked for.
-    whole: OnceLock<Vec<u8>>,
+    /// The first bytes of all ids, where they are few or often asked for: most
+    /// questions are about contents that no pack has, and that is enough for those.
+    fronts: OnceLock<Vec<u32>>,
     probes: AtomicU32,
+    reading: Mutex<()>,
 }
 
 impl Pack {
@@ -138,11 +140,12 @@ impl Pack {
             index_at,
             count,
             digest,
-            whole: OnceLock::new(),
+            fronts: OnceLock::new(),
             probes: AtomicU32::new(0),
+            reading: Mutex::default(),
         };
         if count <= SMALL {
-            pack.read_index()?;
+            pack.read_fronts()?;
         }
         Ok(Some(pack))
     }
@@ -178,19 +181,50 @@ impl Pack {
         rows.chunks_exact(ENTRY).map(Entry::decode).collect()
     }
 
-    fn read_index(&self) -> Result<&[u8]> {
-        let rows = self.rows(0, self.count)?;
-        Ok(self.whole.get_or_init(|| rows))
+    /// Reads the first bytes of all ids, once.
+    fn read_fronts(&self) -> Result<&[u32]> {
+        const PIECE: u64 = 1024;
+        let _alone = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fronts) = self.fronts.get() {
+            return Ok(fronts);
+        }
+        let mut fronts = Vec::with_capacity(usize::try_from(self.count).unwrap_or_default());
+        let mut first = 0;
+        while first < self.count {
+            let rows = self.rows(first, PIECE.min(self.count - first))?;
+            let (rows, _) = rows.as_chunks::<ENTRY>();
+            fronts.extend(rows.iter().map(front));
+            first += PIECE;
+        }
+        Ok(self.fronts.get_or_init(|| fronts))
     }
 
     /// Finds a content.
     pub(super) fn find(&self, id: &ContentId) -> Result<Option<Entry>> {
-        if let Some(whole) = self.whole.get() {
-            return probe(whole, id);
+        let fronts = match self.fronts.get() {
+            Some(fronts) => fronts,
+            None if self.count <= MEDIUM
+                && self.probes.fetch_add(1, Ordering::Relaxed) >= OFTEN =>
+            {
+                self.read_fronts()?
+            }
+            None => return self.search(id),
+        };
+        let wanted = (id.prefix() >> 32) as u32;
+        let from = fronts.partition_point(|front| *front < wanted);
+        let alike = fronts
+            .iter()
+            .skip(from)
+            .take_while(|front| **front == wanted)
+            .count();
+        if alike == 0 {
+            return Ok(None);
         }
-        if self.count <= MEDIUM && self.probes.fetch_add(1, Ordering::Relaxed) >= OFTEN {
-            return probe(self.read_index()?, id);
-        }
+        probe(&self.rows(from as u64, alike as u64)?, id)
+    }
+
+    /// Finds a content in the file.
+    fn search(&self, id: &ContentId) -> Result<Option<Entry>> {
         // Ids are hashes, so an id's place follows from its value: one or two
         // short reads find it in an index of any length.
         let (mut low, mut high) = (0, self.count);
@@ -281,6 +315,12 @@ fn probe(rows: &[u8], id: &ContentId) -> Result<Option<Entry>> {
         .and_then(|at| rows.get(at))
         .map(|row| Entry::decode(row))
         .transpose()
+}
+
+/// The first bytes of an entry's id, in the order of the ids.
+fn front(row: &[u8; ENTRY]) -> u32 {
+    let [a, b, c, d, ..] = *row;
+    u32::from_be_bytes([a, b, c, d])
 }
 
 const WINDOW: u64 = 64;
