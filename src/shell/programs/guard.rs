@@ -89,6 +89,24 @@ const UNCHECKED: &[(&str, &[&str])] = &[
 
 /// Another agent that is started so that nobody is asked.
 fn unchecked_agent(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let words: Vec<&str> = call.args.iter().map(Arg::word).collect();
+    if let ["config", "set" | "add" | "remove" | "rm", key, ..] = words.as_slice()
+        && UNCHECKED.iter().any(|(name, _)| *name == call.name)
+        && [
+            "hook",
+            "permission",
+            "allowed",
+            "approval",
+            "sandbox",
+            "trust",
+        ]
+        .iter()
+        .any(|part| key.to_ascii_lowercase().contains(part))
+    {
+        walk.note(DeedKind::Guard {
+            why: format!("{}'s setting {key} decides what is asked", call.name),
+        });
+    }
     let Some((name, options)) = UNCHECKED.iter().find(|(name, _)| *name == call.name) else {
         return;
     };

@@ -39,6 +39,7 @@ mod tables;
 mod terminals;
 mod unread;
 mod web;
+mod windows;
 
 use super::arg::Arg;
 use super::deed::DeedKind;

@@ -48,6 +48,7 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
                 .any(|arg| matches!(arg.word(), "-s" | "--set"))
                 && call.name == "date"
                 || call.name == "hostname" && call.args.iter().any(|arg| !arg.is_option())
+                || call.name == "arch" && call.args.iter().any(|arg| !arg.is_option())
             {
                 return None;
             }

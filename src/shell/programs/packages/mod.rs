@@ -159,7 +159,18 @@ fn manage(walk: &mut Walk<'_>, manager: &Manager, call: &Call<'_>) -> Stream {
         package(walk, manager, PackageClass::Upgrade, &[], machine);
         return Stream::Unknown;
     }
-    if dry {
+    // `-s` and `-n` of `uv run truncate -s 0 x` are that command's own.
+    if dry && !matches!(verb, Some(Execute | Script)) {
+        return Stream::Unknown;
+    }
+    let raises =
+        !rest.is_empty() || options.has(&["major", "minor", "patch", "new-version", "prerelease"]);
+    if word.text == "version" && manager.ecosystem == "npm" && raises {
+        walk.mark(Level::Transparent, "the project gets another version");
+        if !options.surely(&["no-git-tag-version"]) {
+            // The manager commits the new version and tags it.
+            let _ = walk.run_child("git commit -m version".into(), call.input);
+        }
         return Stream::Unknown;
     }
     if word.text == "pkg"

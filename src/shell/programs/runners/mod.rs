@@ -83,10 +83,31 @@ fn given(walk: &mut Walk<'_>, runner: &Runner, call: &Call<'_>) {
         return;
     }
     let dashes = call.args.iter().position(|arg| arg.text == "--");
-    let words = match dashes {
-        Some(at) => call.args.get(at + 1..).unwrap_or_default(),
-        None => after_operands(runner, call.args),
+    let plain = after_operands(runner, call.args);
+    let Some(at) = dashes else {
+        return command(walk, runner, plain, call.input);
     };
+    let behind = call.args.get(at + 1..).unwrap_or_default();
+    // A command that begins before the dashes has them among its own words; what begins there may
+    // also be an operand of the runner's.
+    let before = !plain.is_empty() && plain.len() + at > call.args.len();
+    if before {
+        command(walk, runner, plain, call.input);
+    }
+    let own = before && plain.first().is_some_and(is_command);
+    if !own && !behind.first().is_some_and(Arg::is_option) {
+        command(walk, runner, behind, call.input);
+    }
+}
+
+/// Whether a word names a program whose name is a command wherever it stands.
+fn is_command(word: &Arg) -> bool {
+    let base = word.text.rsplit_str("/").next().unwrap_or_default();
+    base.to_str().is_ok_and(|base| COMMANDS.contains(&base))
+}
+
+/// Runs the words of a command.
+fn command(walk: &mut Walk<'_>, runner: &Runner, words: &[Arg], input: &Stream) {
     match words {
         [] => {}
         [only] if only.text.contains(&b' ') => text(walk, runner, only),
@@ -98,7 +119,7 @@ fn given(walk: &mut Walk<'_>, runner: &Runner, call: &Call<'_>) {
             }
             match runner.place {
                 Place::Here => {
-                    let _ = walk.run_args(words, call.input);
+                    let _ = walk.run_args(words, input);
                 }
                 Place::Elsewhere => {
                     let _ = elsewhere(walk, line.as_bstr(), &Stream::Unknown, "on another machine");

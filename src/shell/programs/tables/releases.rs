@@ -18,8 +18,6 @@ pub(super) const ROWS: &[Row] = &[
     kills("dart|flutter|pub", "pub publish", "a package is published for the world"),
     kills("pub", "publish", "a package is published for the world"),
     kills("cargo|cargo-release", "release", "a package is published for the world").with("--execute -x"),
-    asks("npm|cnpm", "version major|minor|patch|premajor|preminor|prepatch|prerelease|from-git|0*|1*|2*|3*|4*|5*|6*|7*|8*|9*", "a version is committed and tagged").unless("--no-git-tag-version --git-tag-version=false"),
-    asks("yarn|pnpm", "version", "a version is committed and tagged").with("--major --minor --patch --new-version --prerelease"),
     asks("npm", "profile set|enable-2fa|disable-2fa", "an account's settings change"),
     tells("npm|yarn|pnpm", "config|c set|delete|rm|edit", "a package manager's settings change"),
     // Deployments.
