@@ -7,6 +7,7 @@ mod formats;
 mod landing;
 mod project;
 mod surface;
+mod tasks;
 mod wrapped;
 
 use crate::support::Sandbox;

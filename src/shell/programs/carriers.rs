@@ -179,7 +179,6 @@ const CARRIERS: &[Carrier] = &[
     carrier("rtk", "", &[], 0),
     carrier("winpty", "", &[], 0),
     carrier("arch", "", &[], 0),
-    carrier("nvm", "", &[], 2),
 ];
 
 /// Returns true for a program of this family, whose `--help` may be its command's.

@@ -90,7 +90,9 @@ pub(super) fn make(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
             continue;
         }
         done.push(target.clone());
-        let Some(rule) = rules.rules.iter().find(|rule| rule.names.contains(&target)) else {
+        let named = rules.rules.iter().find(|rule| rule.names.contains(&target));
+        let Some(rule) = named.or_else(|| rules.rules.iter().find(|rule| rule.makes(&target)))
+        else {
             continue;
         };
         targets.extend(rule.needs.iter().cloned());
@@ -154,6 +156,19 @@ struct Rule {
     names: Vec<BString>,
     needs: Vec<BString>,
     recipe: Vec<BString>,
+}
+
+impl Rule {
+    /// Whether a pattern of the rule's fits a target.
+    fn makes(&self, target: &BString) -> bool {
+        self.names.iter().any(|name| {
+            name.split_once_str("%").is_some_and(|(before, after)| {
+                target.len() > before.len() + after.len()
+                    && target.starts_with(before)
+                    && target.ends_with(after)
+            })
+        })
+    }
 }
 
 /// As much of a makefile as its recipes need.
@@ -369,6 +384,36 @@ fn closing(text: &[u8]) -> usize {
         .unwrap_or(text.len())
 }
 
+/// Adds the lines of a recipe of just's, and the recipes that it needs.
+fn recipe(text: &[u8], name: &[u8], body: &mut BString, wanted: &mut Vec<BString>) {
+    let mut inside = false;
+    for line in text.lines() {
+        if line
+            .first()
+            .is_some_and(|byte| matches!(byte, b' ' | b'\t'))
+        {
+            if inside {
+                let line = line
+                    .trim_ascii()
+                    .trim_start_with(|c| matches!(c, '@' | '-'));
+                body.extend_from_slice(line);
+                body.push(b'\n');
+            }
+        } else if !line.trim_ascii().is_empty() {
+            let head = line.trim_start_with(|c| c == '@');
+            let rest = head.strip_prefix(name).filter(|rest| {
+                rest.first().is_some_and(|byte| matches!(byte, b':' | b' ')) && rest.contains(&b':')
+            });
+            inside = rest.is_some();
+            if let Some((_, needs)) = rest.and_then(|rest| rest.split_once_str(":")) {
+                let names =
+                    needs.split(|byte| !byte.is_ascii_alphanumeric() && !b"_-".contains(byte));
+                wanted.extend(names.filter(|name| !name.is_empty()).map(BString::from));
+            }
+        }
+    }
+}
+
 pub(super) fn just(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
     let options = Options::read(
         call.args,
@@ -390,29 +435,18 @@ pub(super) fn just(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
         },
         None => project_file(walk, None, &["justfile", ".justfile", "Justfile"]),
     };
-    let (Some(text), Some(name)) = (text, options.operands.first()) else {
+    let (Some(text), Some(first)) = (text, options.operands.first()) else {
         return Stream::Unknown;
     };
-    let mut inside = false;
     let mut body = BString::default();
-    for line in text.lines() {
-        if line
-            .first()
-            .is_some_and(|byte| matches!(byte, b' ' | b'\t'))
-        {
-            if inside {
-                let line = line
-                    .trim_ascii()
-                    .trim_start_with(|c| matches!(c, '@' | '-'));
-                body.extend_from_slice(line);
-                body.push(b'\n');
-            }
-        } else if !line.trim_ascii().is_empty() {
-            let head = line.trim_start_with(|c| c == '@');
-            inside = head.strip_prefix(name.text.as_slice()).is_some_and(|rest| {
-                rest.first().is_some_and(|byte| matches!(byte, b':' | b' ')) && rest.contains(&b':')
-            });
+    let mut wanted = vec![first.text.clone()];
+    let mut done: Vec<BString> = Vec::new();
+    while let Some(name) = wanted.pop() {
+        if done.contains(&name) || done.len() > 64 {
+            continue;
         }
+        recipe(&text, &name, &mut body, &mut wanted);
+        done.push(name);
     }
     // `{{name}}` is just's own substitution.
     let mut script = BString::default();

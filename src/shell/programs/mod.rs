@@ -36,6 +36,7 @@ mod sockets;
 mod sql;
 mod system;
 mod tables;
+mod tasks;
 mod terminals;
 mod unread;
 mod web;
@@ -157,6 +158,7 @@ fn dispatch(walk: &mut Walk<'_>, call: &Call<'_>, path: &str) -> Stream {
     escapes::look(walk, call);
     unread::look(walk, call);
     runners::look(walk, call);
+    tasks::look(walk, call);
     if consoles::run(walk, call) {
         return Stream::Unknown;
     }

@@ -100,6 +100,15 @@ fn given(walk: &mut Walk<'_>, runner: &Runner, call: &Call<'_>) {
     }
 }
 
+fn is_version(word: &str) -> bool {
+    let number = word.strip_prefix('v').unwrap_or(word);
+    word.starts_with("lts/")
+        || number.starts_with(|letter: char| letter.is_ascii_digit())
+            && number
+                .chars()
+                .all(|letter| letter.is_ascii_digit() || letter == '.')
+}
+
 /// Whether a word names a program whose name is a command wherever it stands.
 fn is_command(word: &Arg) -> bool {
     let base = word.text.rsplit_str("/").next().unwrap_or_default();
@@ -108,6 +117,11 @@ fn is_command(word: &Arg) -> bool {
 
 /// Runs the words of a command.
 fn command(walk: &mut Walk<'_>, runner: &Runner, words: &[Arg], input: &Stream) {
+    // `nvm exec 20 npm test`
+    let words = match words {
+        [first, rest @ ..] if is_version(first.word()) && !rest.is_empty() => rest,
+        words => words,
+    };
     match words {
         [] => {}
         [only] if only.text.contains(&b' ') => text(walk, runner, only),
