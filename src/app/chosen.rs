@@ -4,13 +4,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
 use crate::sys::out;
+use crate::sys::paths::{past_links, plain};
 use crate::vault::rollback::PathText;
 use crate::vault::{self, SafetyPoint};
 use bstr::BString;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Paths as typed, relative to the worktree's top.
 ///
@@ -32,13 +33,13 @@ pub(super) fn paths(
 }
 
 fn one(env: &Env, workspace: &Workspace, point: &SafetyPoint, typed: &Path) -> Result<BString> {
-    let clean = without_dots(&env.cwd().join(typed));
+    let clean = plain(&env.cwd().join(typed));
     let inside = |path: &Path| {
         let relative = path.strip_prefix(&workspace.root).ok()?;
         Some(BString::from(relative.as_os_str().as_bytes()))
     };
     let as_typed = inside(&clean);
-    let resolved = inside(&through_links(&clean));
+    let resolved = inside(&past_links(&clean));
     let shown = out::path(typed.as_os_str().as_bytes());
     let refused = |why: &str| Error::new(ErrorKind::Usage, format!("{shown} {why}"));
     for path in as_typed.iter().chain(&resolved) {
@@ -77,27 +78,4 @@ fn is_gits(workspace: &Workspace, path: &BString) -> bool {
     let is_file =
         fs::symlink_metadata(workspace.root.join(".git")).is_ok_and(|meta| meta.is_file());
     path.starts_with(b".git/") || (path == ".git" && !is_file)
-}
-
-fn without_dots(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::ParentDir => {
-                clean.pop();
-            }
-            Component::CurDir => {}
-            other => clean.push(other),
-        }
-    }
-    clean
-}
-
-/// The directory without links; what lies in it may be one.
-fn through_links(path: &Path) -> PathBuf {
-    let parent = path.parent().and_then(|dir| fs::canonicalize(dir).ok());
-    match (parent, path.file_name()) {
-        (Some(parent), Some(name)) => parent.join(name),
-        _ => path.to_path_buf(),
-    }
 }

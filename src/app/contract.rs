@@ -11,7 +11,7 @@ use crate::prefs::confirmed::{self, Confirmed, Texts};
 use crate::prefs::{self, contract_fault};
 use crate::repo::{Git, Workspace};
 use crate::sys::env::Env;
-use crate::sys::{files, out};
+use crate::sys::{files, out, paths};
 use bstr::{BString, ByteSlice as _};
 use serde_json::{Value, json as value};
 use similar::TextDiff;
@@ -275,16 +275,7 @@ fn stands(contract: &Contract, path: &BString) -> Value {
 
 /// A path as the Contract names it. The file need not be there.
 fn relative(env: &Env, workspace: &Workspace, path: &Path) -> Result<BString> {
-    let mut absolute = PathBuf::new();
-    for part in env.cwd().join(path).components() {
-        match part {
-            std::path::Component::ParentDir => {
-                absolute.pop();
-            }
-            std::path::Component::CurDir => {}
-            other => absolute.push(other),
-        }
-    }
+    let absolute = paths::plain(&env.cwd().join(path));
     let inside = absolute.strip_prefix(&workspace.root).map_err(|_| {
         Error::new(
             ErrorKind::Usage,

@@ -3,6 +3,7 @@
 use crate::judge::Place;
 use crate::repo::Workspace;
 use crate::sys::env::Env;
+use crate::sys::paths::plain;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -302,21 +303,6 @@ impl Places {
         }
         path
     }
-}
-
-/// Resolves `.` and `..` by the text alone.
-fn plain(path: &Path) -> PathBuf {
-    let mut out = PathBuf::from("/");
-    for part in path.components() {
-        match part {
-            Component::Normal(name) => out.push(name),
-            Component::ParentDir => {
-                out.pop();
-            }
-            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
-        }
-    }
-    out
 }
 
 fn is_device(path: &Path) -> bool {

@@ -10,6 +10,7 @@ pub mod failpoint;
 pub mod files;
 pub mod lock;
 pub mod out;
+pub mod paths;
 pub mod process;
 pub mod rewrite;
 pub mod seal;

@@ -6,12 +6,12 @@
 use crate::agents::{Agent, Call, Intent, Step};
 use crate::repo::Workspace;
 use crate::sys::env::Env;
-use crate::sys::out;
+use crate::sys::{out, paths};
 use crate::vault::handled::{self, Edge, Written};
 use bstr::BString;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 /// A larger file is not hashed.
 const LARGEST: u64 = 16 << 20;
@@ -53,7 +53,7 @@ fn files(call: &Call, workspace: &Workspace, cwd: &Path, edge: Edge) -> Option<V
                 (path, None)
             }
         };
-        let place = plain(&cwd.join(OsStr::from_bytes(path)));
+        let place = paths::past_links(&paths::plain(&cwd.join(OsStr::from_bytes(path))));
         let Some(inner) = workspace.relative(&place) else {
             continue;
         };
@@ -71,25 +71,4 @@ fn read(place: &Path) -> Option<Vec<u8>> {
     (meta.is_file() && meta.len() <= LARGEST)
         .then(|| std::fs::read(place).ok())
         .flatten()
-}
-
-/// The path without `.` and `..`, and with the links above its last name followed.
-fn plain(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::ParentDir => {
-                clean.pop();
-            }
-            Component::CurDir => {}
-            other => clean.push(other),
-        }
-    }
-    let parent = clean
-        .parent()
-        .and_then(|dir| std::fs::canonicalize(dir).ok());
-    match (parent, clean.file_name()) {
-        (Some(parent), Some(name)) => parent.join(name),
-        _ => clean,
-    }
 }
