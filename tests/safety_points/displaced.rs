@@ -121,6 +121,52 @@ fn a_repository_made_anew_is_no_reason_to_lose_the_old_ones_branches() {
 }
 
 #[test]
+fn of_a_repository_made_anew_nothing_stays() {
+    for made in [
+        "git init -q --ref-format=reftable 2>/dev/null || git init -q",
+        "git init -q -b theirs",
+        "mkdir -p .git/objects .git/refs/x; echo junk > .git/refs/x/j; echo junk > .git/config",
+    ] {
+        let sandbox = rich();
+        let (files, git) = (Picture::of(&sandbox), git_says(&sandbox));
+        let id = save(&sandbox)["id"].as_str().unwrap().to_owned();
+        let commit =
+            "git add -A; git commit -qm anew; git branch theirs2; git pack-refs --all; git tag t";
+        shell(
+            &sandbox,
+            &format!("rm -rf .git; {made}; ({commit}) || true"),
+        );
+        sandbox.holdpoint(["rollback", &id, "--yes"]).exits(0);
+        files.assert_same(&Picture::of(&sandbox));
+        assert_eq!(git, git_says(&sandbox), "{made}");
+        assert!(!sandbox.work().join(".git/reftable").exists());
+    }
+}
+
+#[test]
+fn a_head_that_is_lost_moves_no_branch() {
+    for wreck in [
+        "rm .git/HEAD",
+        "rm .git/HEAD; mkdir .git/HEAD",
+        "rm .git/HEAD .git/config .git/index",
+    ] {
+        let sandbox = rich();
+        let id = save(&sandbox)["id"].as_str().unwrap().to_owned();
+        shell(
+            &sandbox,
+            "git checkout -q side -f; git commit -q --allow-empty -m later; git branch new",
+        );
+        let later = sandbox.git(["rev-parse", "side"]);
+        shell(&sandbox, wreck);
+        sandbox.holdpoint(["rollback", &id, "--yes"]).exits(0);
+        assert_eq!(sandbox.git(["rev-parse", "side"]), later, "{wreck}");
+        assert_eq!(sandbox.git(["rev-parse", "new"]), later, "{wreck}");
+        assert_eq!(sandbox.git(["symbolic-ref", "HEAD"]), "refs/heads/main\n");
+        sandbox.git(["status"]);
+    }
+}
+
+#[test]
 fn objects_that_were_packed_anew_are_no_other_repository() {
     let sandbox = rich();
     let id = save(&sandbox)["id"].as_str().unwrap().to_owned();

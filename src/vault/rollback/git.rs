@@ -111,18 +111,20 @@ pub(super) fn add(
     let names = Names::of(target, trees)?;
     let differences = trees.diff(present, Some(then.tree))?;
     let mut wrecks = Wrecks::default();
-    if displaced
-        || is_gone(workspace, now, trees)?
-        || is_replaced(workspace, target, &differences, trees)?
-    {
+    if displaced || is_gone(now, trees)? || is_replaced(workspace, target, &differences, trees)? {
         for difference in differences {
-            // What was begun since would go on in the repository that comes back.
+            // What was begun since would go on in the repository that comes back, and
+            // another one's branches would be among its own.
             let goes = !displaced
-                && match part(&difference.path, &target.private) {
-                    Part::Index | Part::Operation => true,
-                    Part::Refs | Part::Logs | Part::Stash | Part::Head => scope.refs,
-                    _ => false,
-                };
+                && matches!(
+                    part(&difference.path, &target.private),
+                    Part::Index
+                        | Part::Operation
+                        | Part::Head
+                        | Part::Refs
+                        | Part::Logs
+                        | Part::Stash
+                );
             if wrecks.count(&difference) || difference.after.is_some() || goes {
                 plan.add(Side::Git, difference);
             } else if !displaced && let Some(common) = &workspace.common_dir {

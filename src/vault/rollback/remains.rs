@@ -6,7 +6,7 @@
 
 use super::Present;
 use crate::error::Result;
-use crate::repo::{Git, Kind as Place, Workspace};
+use crate::repo::{Git, Workspace};
 use crate::vault::diff::{Difference, Trees};
 use crate::vault::point::SafetyPoint;
 use crate::vault::refs;
@@ -70,11 +70,15 @@ pub(super) fn goes_away(now: &Present<'_>, trees: &Trees<'_>) -> Result<bool> {
 }
 
 /// Returns true when there is no git directory left to speak of.
-pub(super) fn is_gone(workspace: &Workspace, now: &Present<'_>, trees: &Trees<'_>) -> Result<bool> {
-    let (Some(git), true) = (now.git, workspace.kind != Place::Plain) else {
+///
+/// Without its `HEAD` alone it still has its branches, and they may have moved since.
+pub(super) fn is_gone(now: &Present<'_>, trees: &Trees<'_>) -> Result<bool> {
+    let Some(git) = now.git else {
         return Ok(true);
     };
-    Ok(trees.find(&git.tree, b"HEAD")?.is_none())
+    let rows = trees.get(&git.tree)?;
+    let has = |name: &[u8]| rows.get(name).is_some_and(|row| row.kind == Kind::Dir);
+    Ok(!has(b"objects") || !has(b"refs"))
 }
 
 /// Returns true where no commit that the point's refs name is left in the git directory:
@@ -86,29 +90,46 @@ pub(super) fn is_replaced(
     differences: &[Difference],
     trees: &Trees<'_>,
 ) -> Result<bool> {
-    let is_lost = |difference: &Difference| {
+    let is_lost = |difference: &&Difference| {
         let row = difference.after.as_ref();
         row.is_some_and(|row| row.kind.is_object())
             && difference.path.starts_with(b"objects/")
             && is_missing(difference)
     };
-    if !differences.iter().any(is_lost) {
-        return Ok(false);
-    }
+    let lost = differences.iter().filter(is_lost).count();
     let tips = tips(target, trees)?;
-    if tips.is_empty() {
+    if lost == 0 || tips.is_empty() {
         return Ok(false);
     }
     let count = tips.len();
     let asked: String = tips.into_iter().map(|tip| tip + "\n").collect();
-    // They may all have gone into a new pack. A git that cannot say so says nothing.
+    // They may all have gone into a new pack.
     let answer = Git::at(workspace)
         .args(["cat-file", "--batch-check"])
         .input(asked.into_bytes())
-        .read()
-        .unwrap_or_default();
-    let missing = answer.lines().filter(|line| line.ends_with(b" missing"));
-    Ok(missing.count() == count)
+        .read();
+    match answer {
+        Ok(answer) => {
+            let missing = answer.lines().filter(|line| line.ends_with(b" missing"));
+            Ok(missing.count() == count)
+        }
+        // git does not take it for a repository: then its files have to tell.
+        Err(_) => Ok(lost == objects(target, trees)?),
+    }
+}
+
+/// How many files of git's object database the point has.
+fn objects(target: &SafetyPoint, trees: &Trees<'_>) -> Result<usize> {
+    let row = match target.git {
+        Some(git) => trees.find(&git.tree, b"objects")?,
+        None => None,
+    };
+    let Some(row) = row.filter(|row| row.kind == Kind::Dir) else {
+        return Ok(0);
+    };
+    let files = trees.diff(None, Some(row.id))?;
+    let files = files.iter().filter_map(|file| file.after.as_ref());
+    Ok(files.filter(|row| row.kind.is_object()).count())
 }
 
 /// The commits and tags that the point's refs name, as far as they lie in files.
