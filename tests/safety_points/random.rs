@@ -128,6 +128,17 @@ const WILD: &[&str] = &[
     "rm -f .git/config",
     "mv .git .gitx",
     "mv .git ../away",
+    "rm -rf ../g && mv .git ../g && ln -s ../g .git",
+    "rm -rf ../g && mv .git ../g && echo gitdir: ../g > .git",
+    "rm -rf .git && git init -q && git add -A && git commit -qm anew && git branch anew",
+    "rm -rf .git && git init -q --object-format=sha256 && git add -A && git commit -qm anew",
+    "rm -rf .git && mkdir .git && echo x > .git/x",
+    "rm -rf .git && mkfifo .git",
+    "rm -f .git/HEAD && mkdir .git/HEAD && echo x > .git/HEAD/x",
+    "rm -rf .git/objects && ln -s objects .git/objects",
+    "rm -rf .git/logs && echo x > .git/logs",
+    "rm -rf ../r && mv .git/refs ../r && ln -s ../../r .git/refs",
+    "rm -f .git/config && ln -s config .git/config",
 ];
 
 #[derive(Clone, Debug)]
