@@ -89,6 +89,11 @@ pub(super) fn value(read: &Read<'_>, name: &[u8]) -> Result<Option<String>> {
     Ok(None)
 }
 
+/// Returns true for what a loose ref may say: an object's name, or that of another ref.
+pub(super) fn is_value(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"ref:") || object(bytes).is_some()
+}
+
 /// An object's name, in hex digits.
 pub(super) fn object(bytes: &[u8]) -> Option<String> {
     let text = bytes.trim_ascii().to_str().ok()?;

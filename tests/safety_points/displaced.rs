@@ -167,6 +167,53 @@ fn a_head_that_is_lost_moves_no_branch() {
 }
 
 #[test]
+fn refs_that_were_overwritten_were_not_moved() {
+    for wreck in [
+        "for f in heads/main heads/side tags/v1 tags/v2; do : > .git/refs/$f; done",
+        "echo garbage > .git/refs/heads/side",
+        "head -c 41 /dev/zero > .git/refs/heads/side",
+    ] {
+        let sandbox = rich();
+        let git = git_says(&sandbox);
+        let id = save(&sandbox)["id"].as_str().unwrap().to_owned();
+        shell(
+            &sandbox,
+            &format!("git branch new; git branch -f other HEAD~1; {wreck}"),
+        );
+        sandbox.holdpoint(["rollback", &id, "--yes"]).exits(0);
+        shell(&sandbox, "git branch -qD new other");
+        assert_eq!(git, git_says(&sandbox), "{wreck}");
+    }
+}
+
+#[test]
+fn tables_of_refs_that_git_cannot_read_come_back_unasked() {
+    for wreck in [
+        "rm -rf .git/reftable",
+        ": > .git/reftable/tables.list",
+        "for f in .git/reftable/*.ref; do chmod u+w $f; echo junk > $f; done",
+        "rm -rf .git/reftable; echo x > .git/reftable",
+    ] {
+        let sandbox = rich();
+        shell(&sandbox, "git stash drop -q");
+        let moved = sandbox
+            .command("git")
+            .args(["refs", "migrate", "--ref-format=reftable"])
+            .output();
+        if !moved.is_ok_and(|output| output.status.success()) {
+            return;
+        }
+        let git = git_says(&sandbox);
+        let id = save(&sandbox)["id"].as_str().unwrap().to_owned();
+        shell(&sandbox, &format!("rm a.txt; {wreck}"));
+        let ran = sandbox.holdpoint(["rollback", &id, "--yes"]);
+        assert_eq!(ran.code, 0, "{wreck}: {}{}", ran.out, ran.err);
+        assert_eq!(git, git_says(&sandbox), "{wreck}");
+        sandbox.git(["fsck"]);
+    }
+}
+
+#[test]
 fn objects_that_were_packed_anew_are_no_other_repository() {
     let sandbox = rich();
     let id = save(&sandbox)["id"].as_str().unwrap().to_owned();

@@ -138,6 +138,17 @@ impl Run<'_> {
         self.left.push(Left::failed(step.place(), why));
     }
 
+    /// A step that git did or refused to do: what it refuses today it would refuse for ever.
+    fn ask(&mut self, step: &Step, asked: Result<()>) -> Result<()> {
+        match asked {
+            Err(error) if error.kind() == ErrorKind::Repository => {
+                self.fail(step, error.to_string());
+                Ok(())
+            }
+            asked => asked,
+        }
+    }
+
     fn step(&mut self, step: &Step, staged: Option<&Path>) -> Result<()> {
         if step.action == Deed::GitStash {
             let Restore {
@@ -146,14 +157,12 @@ impl Run<'_> {
                 target,
                 ..
             } = self.restore;
-            return stash::put_back(vault, workspace, target);
+            return self.ask(step, stash::put_back(vault, workspace, target));
         }
         if let Deed::GitHead(words) = &step.action {
             let words = words.iter().map(String::as_str);
-            return Git::at(self.restore.workspace)
-                .args(words)
-                .read()
-                .map(|_| ());
+            let asked = Git::at(self.restore.workspace).args(words).read();
+            return self.ask(step, asked.map(|_| ()));
         }
         if step.side == Side::Git {
             self.open_git()?;

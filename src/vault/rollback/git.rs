@@ -11,7 +11,7 @@ use super::scope::{Part, part};
 use super::wrecks::Wrecks;
 use super::{config, owner};
 use crate::error::{Context as _, ErrorKind, Result};
-use crate::repo::Workspace;
+use crate::repo::{Git, Workspace};
 use crate::vault::diff::{Difference, Trees};
 use crate::vault::point::{SafetyPoint, TreeRef};
 use crate::vault::refs::{self, Head};
@@ -141,9 +141,10 @@ pub(super) fn add(
     };
     let private = target.private.as_slice();
     let reftable = trees.find(&then.tree, b"reftable")?.is_some();
-    let operation = scope.refs || add_refs(plan, workspace, &refs, reftable)?;
+    let with_refs = scope.refs || (reftable && has_lost_refs(workspace));
+    let operation = with_refs || add_refs(plan, workspace, &refs, reftable)?;
     if reftable
-        && !scope.refs
+        && !with_refs
         && differences
             .iter()
             .any(|difference| difference.path.starts_with(b"reftable/"))
@@ -179,7 +180,7 @@ pub(super) fn add(
                     plan.add(Side::Git, difference);
                 }
             }
-            Part::Refs | Part::Logs | Part::Stash | Part::Head | Part::History if scope.refs => {
+            Part::Refs | Part::Logs | Part::Stash | Part::Head | Part::History if with_refs => {
                 plan.add(Side::Git, difference);
             }
             Part::Stash if difference.path.starts_with(b"logs/") => plan.add(Side::Git, difference),
@@ -199,7 +200,9 @@ pub(super) fn add(
                 }
             }
             Part::Refs => {
-                if is_file(&difference) {
+                if names_nothing(&refs, &difference)? {
+                    plan.add(Side::Git, difference);
+                } else if is_file(&difference) {
                     moved.extend(moved_refs(&refs, &difference.path)?);
                 }
             }
@@ -300,6 +303,29 @@ fn is_file(difference: &Difference) -> bool {
         .into_iter()
         .flatten()
         .any(|row| row.kind == Kind::File)
+}
+
+/// Returns true for the file of a ref that names no commit any more, nor another ref: it
+/// was not moved, it was overwritten.
+fn names_nothing(refs: &Refs<'_>, difference: &Difference) -> Result<bool> {
+    let path = difference.path.as_slice();
+    let (true, Some(now), Some(then)) = (
+        path.starts_with(b"refs/"),
+        refs.now(path)?,
+        refs.then(path)?,
+    ) else {
+        return Ok(false);
+    };
+    Ok(!refs::is_value(&now) && refs::is_value(&then))
+}
+
+/// Returns true where git finds not even `HEAD` in its tables of refs.
+fn has_lost_refs(workspace: &Workspace) -> bool {
+    let head = crate::vault::take::head_by_git(workspace);
+    let refs = Git::at(workspace)
+        .args(["for-each-ref", "--count=1"])
+        .read();
+    refs.is_err() || (head.branch.is_none() && head.commit.is_none())
 }
 
 /// The refs that a differing file says have moved.
