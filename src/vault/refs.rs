@@ -94,6 +94,16 @@ pub(super) fn is_value(bytes: &[u8]) -> bool {
     bytes.starts_with(b"ref:") || object(bytes).is_some()
 }
 
+/// Returns true for a list of refs that git can read.
+pub(super) fn is_packed(bytes: &[u8]) -> bool {
+    let is_line = |line: &[u8]| match line.split_once_str(" ") {
+        _ if line.starts_with(b"#") => true,
+        Some((id, name)) => object(id).is_some() && name.starts_with(b"refs/"),
+        None => line.strip_prefix(b"^").and_then(object).is_some(),
+    };
+    (bytes.is_empty() || bytes.ends_with(b"\n")) && bytes.lines().all(is_line)
+}
+
 /// An object's name, in hex digits.
 pub(super) fn object(bytes: &[u8]) -> Option<String> {
     let text = bytes.trim_ascii().to_str().ok()?;
@@ -118,4 +128,28 @@ pub(super) fn without(packed: &[u8], name: &[u8]) -> Vec<u8> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_refs_is_told_from_garbage() {
+        let id = "a".repeat(40);
+        for (text, expected) in [
+            (String::new(), true),
+            (
+                format!("# pack-refs with: peeled\n{id} refs/heads/a\n^{id}\n"),
+                true,
+            ),
+            (format!("{id} refs/heads/a"), false),
+            (format!("{id} refs/heads/a\n{}", "b".repeat(20)), false),
+            (format!("{id} junk\n"), false),
+            ("junk\n".to_owned(), false),
+            ("\0\0\n".to_owned(), false),
+        ] {
+            assert_eq!(is_packed(text.as_bytes()), expected, "{text:?}");
+        }
+    }
 }

@@ -187,6 +187,22 @@ fn refs_that_were_overwritten_were_not_moved() {
 }
 
 #[test]
+fn a_list_of_refs_that_git_cannot_read_comes_back_unasked() {
+    for wreck in [
+        "echo garbage > .git/packed-refs",
+        "truncate -s 100 .git/packed-refs",
+    ] {
+        let sandbox = rich();
+        shell(&sandbox, "git pack-refs --all");
+        let git = git_says(&sandbox);
+        let id = save(&sandbox)["id"].as_str().unwrap().to_owned();
+        shell(&sandbox, wreck);
+        sandbox.holdpoint(["rollback", &id, "--yes"]).exits(0);
+        assert_eq!(git, git_says(&sandbox), "{wreck}");
+    }
+}
+
+#[test]
 fn tables_of_refs_that_git_cannot_read_come_back_unasked() {
     for wreck in [
         "rm -rf .git/reftable",
@@ -463,6 +479,7 @@ fn what_its_owner_closed_to_himself_is_opened_again() {
         "find in a.txt .env -depth -exec chmod 0 {} +",
         "find . -name node_modules -prune -o -exec chmod a-w {} +",
         "chmod 0 in/deep; rm a.txt; chmod 555 .",
+        "chmod 444 in; chmod 111 in/deep",
     ] {
         let sandbox = rich();
         if rustix::process::geteuid().is_root() {

@@ -305,18 +305,19 @@ fn is_file(difference: &Difference) -> bool {
         .any(|row| row.kind == Kind::File)
 }
 
-/// Returns true for the file of a ref that names no commit any more, nor another ref: it
-/// was not moved, it was overwritten.
+/// Returns true for the file of a ref that names no commit any more, nor another ref, and for
+/// a list of refs that git cannot read: nothing was moved, it was overwritten.
 fn names_nothing(refs: &Refs<'_>, difference: &Difference) -> Result<bool> {
     let path = difference.path.as_slice();
-    let (true, Some(now), Some(then)) = (
-        path.starts_with(b"refs/"),
-        refs.now(path)?,
-        refs.then(path)?,
-    ) else {
+    let reads = match path {
+        b"packed-refs" => refs::is_packed,
+        _ if path.starts_with(b"refs/") => refs::is_value,
+        _ => return Ok(false),
+    };
+    let (Some(now), Some(then)) = (refs.now(path)?, refs.then(path)?) else {
         return Ok(false);
     };
-    Ok(!refs::is_value(&now) && refs::is_value(&then))
+    Ok(!reads(&now) && reads(&then))
 }
 
 /// Returns true where git finds not even `HEAD` in its tables of refs.

@@ -13,7 +13,7 @@ use crate::vault::look::Now;
 use crate::vault::point::{NotHeld, SafetyPoint};
 use crate::vault::rollback::plan::in_paths;
 use crate::vault::tree::{Kind, Why};
-use bstr::BString;
+use bstr::{BString, ByteSlice as _};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -84,6 +84,11 @@ impl<'a> Side<'a> {
     fn open_all(&self, vault: &Vault, path: &[u8]) -> Result<bool> {
         let path = path.strip_prefix(self.prefix).unwrap_or(path);
         let mut opened = false;
+        for above in above(path) {
+            if self.could_read(vault, above)? {
+                opened |= open(&self.top.join(OsStr::from_bytes(above)))?;
+            }
+        }
         let mut waiting = vec![BString::from(path)];
         while let Some(path) = waiting.pop() {
             let place = self.top.join(OsStr::from_bytes(&path));
@@ -110,6 +115,12 @@ impl<'a> Side<'a> {
         let row = trees.find(&tree, path)?;
         Ok(row.is_some_and(|row| !matches!(row.kind, Kind::NotHeld(_))))
     }
+}
+
+/// The directories above a path, the topmost first: one that can be listed but not entered
+/// closes what is in it.
+fn above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.find_iter("/").filter_map(|at| path.get(..at))
 }
 
 /// The paths in a directory; none where it is none.
