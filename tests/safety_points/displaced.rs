@@ -479,7 +479,7 @@ fn what_its_owner_closed_to_himself_is_opened_again() {
         "find in a.txt .env -depth -exec chmod 0 {} +",
         "find . -name node_modules -prune -o -exec chmod a-w {} +",
         "chmod 0 in/deep; rm a.txt; chmod 555 .",
-        "chmod 444 in; chmod 111 in/deep",
+        "chmod 111 in/deep; chmod 444 in",
     ] {
         let sandbox = rich();
         if rustix::process::geteuid().is_root() {
