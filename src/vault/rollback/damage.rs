@@ -26,8 +26,9 @@ use std::path::Path;
 const MOST: u64 = 1 << 30;
 
 /// Which hash a repository names its objects by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Names {
+    #[default]
     Sha1,
     Sha256,
 }

@@ -108,8 +108,15 @@ pub(super) fn add(
         return Ok(());
     }
     let present = now.git.filter(|_| !displaced).map(|git| git.tree);
-    let names = Names::of(target, trees)?;
     let differences = trees.diff(present, Some(then.tree))?;
+    let has_newer = differences
+        .iter()
+        .any(|difference| difference.after.is_none() && difference.path.starts_with(b"objects/"));
+    let names = if has_newer {
+        Names::of(target, trees)?
+    } else {
+        Names::default()
+    };
     let mut wrecks = Wrecks::default();
     if displaced || is_gone(now, trees)? || is_replaced(workspace, target, &differences, trees)? {
         for difference in differences {

@@ -97,8 +97,11 @@ pub(super) fn is_replaced(
             && is_missing(difference)
     };
     let lost = differences.iter().filter(is_lost).count();
+    if lost == 0 {
+        return Ok(false);
+    }
     let tips = tips(target, trees)?;
-    if lost == 0 || tips.is_empty() {
+    if tips.is_empty() {
         return Ok(false);
     }
     let count = tips.len();
