@@ -10,6 +10,64 @@ use bstr::{BString, ByteSlice as _};
 pub(super) fn look(walk: &mut Walk<'_>, call: &Call<'_>) {
     match call.name {
         "gdb" | "lldb" | "rust-gdb" | "rust-lldb" | "cgdb" | "dlv" => debugger(walk, call),
+        "ftp" | "tnftp" | "pftp" | "ncftp" | "lftp" | "sftp" | "smbclient" | "telnet" | "dc"
+        | "mail" | "mailx" => {
+            let mut texts: Vec<BString> = call
+                .args
+                .iter()
+                .filter(|arg| arg.text.contains(&b'!'))
+                .map(|arg| arg.text.clone())
+                .collect();
+            if let Stream::Text(text) = call.input {
+                texts.push(text.clone());
+            }
+            for text in texts {
+                for line in text.split(|byte| matches!(byte, b'\n' | b';')) {
+                    let line = line.trim_ascii();
+                    if let Some(command) =
+                        line.strip_prefix(b"!").or_else(|| line.strip_prefix(b"~!"))
+                    {
+                        let command = BString::from(command);
+                        let _ = walk.run_child(command.as_bstr(), &Stream::Unknown);
+                    }
+                }
+            }
+        }
+        "nim" => {
+            for arg in call.args {
+                if let Some(code) = arg.text.strip_prefix(b"--eval:") {
+                    code::read(walk, Language::Other, code);
+                }
+            }
+        }
+        "crystal" | "dotnet" => {
+            let words: Vec<&Arg> = call.args.iter().filter(|arg| !arg.is_option()).collect();
+            let code = match words.as_slice() {
+                [verb, code, ..] if verb.text == "eval" => Some((Language::Ruby, *code)),
+                [script, verb, code, ..] if script.text == "script" && verb.text == "eval" => {
+                    Some((Language::Other, *code))
+                }
+                _ => None,
+            };
+            if let Some((language, code)) = code {
+                code::read(walk, language, &code.text.clone());
+            }
+        }
+        "flatpak" => {
+            let command = call
+                .args
+                .iter()
+                .find_map(|arg| arg.text.strip_prefix(b"--command="));
+            let app = call
+                .args
+                .iter()
+                .rposition(|arg| arg.text.starts_with(b"--command="));
+            if let (Some(command), Some(app)) = (command, app) {
+                let mut words = vec![Arg::known(command)];
+                words.extend(call.args.iter().skip(app + 2).cloned());
+                let _ = walk.run_args(&words, call.input);
+            }
+        }
         "m4" | "gm4" => {
             if let Stream::Text(text) = call.input {
                 let text = text.clone();

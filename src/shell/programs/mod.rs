@@ -137,6 +137,16 @@ fn prints_settings(call: &Call<'_>) -> bool {
     }
 }
 
+/// Whether a path is that of a program of the machine's, not of a project's script.
+fn is_installed(path: &str) -> bool {
+    ["/usr/", "/bin/", "/sbin/", "/opt/", "/snap/", "/nix/"]
+        .iter()
+        .any(|place| path.starts_with(place))
+        || ["/.local/bin/", "/.cargo/bin/", "/go/bin/"]
+            .iter()
+            .any(|place| path.contains(place))
+}
+
 /// Directories whose scripts each start and stop one service.
 const SERVICES: &[&str] = &["/etc/init.d/", "/etc/rc.d/", "/usr/local/etc/rc.d/"];
 
@@ -201,7 +211,7 @@ fn dispatch(walk: &mut Walk<'_>, call: &Call<'_>, path: &str) -> Stream {
     if tables::run(walk, call) {
         return Stream::Unknown;
     }
-    if !path.contains('/') {
+    if !path.contains('/') || is_installed(path) {
         tables::by_words(walk, call);
     }
     runners::embedded(walk, call);

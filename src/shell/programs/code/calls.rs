@@ -135,6 +135,11 @@ const QUALIFIED: &[(&str, Does)] = &[
     ("subprocess.run", Does::Run),
     ("subprocess.call", Does::Run),
     ("session.run", Does::Run),
+    ("Directory.Delete", Does::Delete),
+    ("File.Delete", Does::Delete),
+    ("Process.Start", Does::Run),
+    ("os.removeDir", Does::Delete),
+    ("os.removeFile", Does::Delete),
     ("c.run", Does::Run),
     ("ctx.run", Does::Run),
     ("context.run", Does::Run),
@@ -250,6 +255,11 @@ const BARE: &[(Language, &str, Does)] = &[
     (Language::Php, "fopen", Does::Open),
     (Language::Php, "rmdir", Does::DeleteEmpty),
     (Language::Other, "rm", Does::Delete),
+    (Language::Other, "removeDir", Does::Delete),
+    (Language::Other, "removeFile", Does::Delete),
+    (Language::Other, "exec", Does::Run),
+    (Language::Other, "execCmd", Does::Run),
+    (Language::Other, "execShellCmd", Does::Run),
     (Language::Other, "load", Does::Evaluate),
     (Language::Other, "loadstring", Does::Evaluate),
     (Language::Other, "eval", Does::Evaluate),
@@ -261,7 +271,9 @@ pub(super) fn find(language: Language, call: &Call, text: &[u8]) -> Option<Does>
     let last = name.rsplit('.').next().unwrap_or(name);
     if call.on_path() {
         let does = match last {
-            "unlink" | "rmtree" | "delete" => Some(Does::Delete),
+            "unlink" | "rmtree" | "delete" | "deleteDir" | "deleteRecursively" => {
+                Some(Does::Delete)
+            }
             "write_text" | "write_bytes" => Some(Does::Write),
             "rmdir" => Some(Does::DeleteEmpty),
             "open" => Some(Does::Open),

@@ -75,6 +75,9 @@ fn read_within(walk: &mut Walk<'_>, language: Language, text: &[u8], depth: u8) 
     }
     if language == Language::Other {
         super::scripted::apple_script(walk, text);
+        for command in scan::executed(text) {
+            let _ = walk.run_child(command.as_bstr(), &Stream::Unknown);
+        }
     }
     if calls::passes_deletion(text) {
         walk.file(PathOp::Delete { recursive: true }, &Arg::unknown());

@@ -546,6 +546,31 @@ pub(super) fn literals(language: Language, text: &[u8]) -> Vec<BString> {
 /// What begins a command in Ruby and Perl.
 const OPENERS: [&[u8]; 6] = [b"%x(", b"%x{", b"%x[", b"qx(", b"qx{", b"qx/"];
 
+/// Groovy's `"command".execute()` and Scala's `"command".!`.
+pub(super) fn executed(text: &[u8]) -> Vec<BString> {
+    let mut found = Vec::new();
+    let mut scanner = Scanner {
+        text,
+        at: 0,
+        language: Language::Other,
+    };
+    while let Some(byte) = scanner.peek() {
+        if matches!(byte, b'"' | b'\'') {
+            let literal = scanner.string();
+            let after = scanner.rest();
+            let runs = [&b".execute("[..], b".!", b".lineStream"]
+                .iter()
+                .any(|end| after.starts_with(end));
+            if runs {
+                found.push(literal.text);
+            }
+            continue;
+        }
+        scanner.at += 1;
+    }
+    found
+}
+
 /// Commands in backquotes, `%x(…)`, `qx(…)`, `$`…``.
 pub(super) fn backquoted(language: Language, text: &[u8]) -> Vec<BString> {
     let mut found = Vec::new();

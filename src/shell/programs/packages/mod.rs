@@ -368,8 +368,12 @@ fn execute(walk: &mut Walk<'_>, args: &[Arg], input: &Stream) -> Stream {
             first.text.truncate(at + 1);
         }
     }
-    if words.is_empty() {
+    let Some(first) = words.first() else {
         return Stream::Unknown;
+    };
+    // `uv run x.py`, `uv run -`
+    if first.text == "-" || first.text.ends_with(b".py") && !first.text.contains(&b'/') {
+        words.insert(0, Arg::known("python3"));
     }
     walk.run_args(&words, input)
 }
@@ -386,7 +390,10 @@ fn pacman(walk: &mut Walk<'_>, args: &[Arg]) -> Stream {
         .filter(|arg| !arg.is_option())
         .cloned()
         .collect();
-    if verb.starts_with("-R") || verb == "--remove" {
+    let cluster = verb
+        .strip_prefix('-')
+        .is_some_and(|rest| !rest.starts_with('-') && rest.contains('R'));
+    if cluster || verb == "--remove" {
         note(
             walk,
             Harm::Configures,

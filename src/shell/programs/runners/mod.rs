@@ -217,7 +217,13 @@ pub(super) fn embedded(walk: &mut Walk<'_>, call: &Call<'_>) {
                 .args
                 .get(at - 1)
                 .is_some_and(|before| before.text == "--");
-        if command && (dashed && !rest.is_empty() || rest.first().is_some_and(Arg::is_option)) {
+        // GNU's rm takes its options after its operands too.
+        let forced = base == b"rm"
+            && rest.iter().any(|arg| {
+                arg.is_option() && arg.text.iter().skip(1).all(|byte| b"rRfv".contains(byte))
+            });
+        let plain = dashed && !rest.is_empty() || rest.first().is_some_and(Arg::is_option);
+        if command && (plain || forced) {
             let words = call.args.get(at..).unwrap_or_default().to_vec();
             let _ = walk.run_args(&words, call.input);
             return;

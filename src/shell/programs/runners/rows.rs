@@ -98,7 +98,7 @@ pub(super) const RUNNERS: &[Runner] = &[
     there("limactl", "shell", 1, "--workdir --shell", ""),
     there("lima|nerdctl.lima", "", 0, "", ""),
     there(
-        "colima|minikube|docker-machine|orb",
+        "colima|minikube|orb",
         "ssh",
         0,
         "-p --profile -n --node",
@@ -106,6 +106,8 @@ pub(super) const RUNNERS: &[Runner] = &[
     ),
     there("docker-machine", "ssh", 1, "", ""),
     there("podman", "machine ssh", 0, "", ""),
+    here("launchctl", "submit", 9, "", ""),
+    there("nomad", "alloc exec", 1, "-task -namespace", ""),
     there(
         "nomad",
         "exec|alloc",
@@ -113,7 +115,6 @@ pub(super) const RUNNERS: &[Runner] = &[
         "-task -job-id -namespace -region",
         "",
     ),
-    there("nomad", "alloc exec", 1, "-task -namespace", ""),
     there("adb", "shell|exec-out", 0, "-s -t", ""),
     there(
         "systemd-nspawn",
