@@ -11,6 +11,7 @@ use crate::judge::{Level, SystemClass};
 use crate::shell::arg::Arg;
 use crate::shell::deed::{DeedKind, PathOp};
 use crate::shell::options::{Options, Spec};
+use crate::shell::scope::Value;
 use crate::shell::walk::{Call, Stream, Walk};
 use bstr::{BString, ByteSlice as _};
 use documents::{mongo, redis};
@@ -94,6 +95,11 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         }
         "mongosh" | "mongo" => mongo(walk, call),
         "redis-cli" | "valkey-cli" | "keydb-cli" => redis(walk, call),
+        "rails" | "rake"
+            if in_test(walk) && call.args.iter().any(|arg| arg.text.starts_with(b"db:")) =>
+        {
+            walk.mark(Level::Transparent, "the database of the tests changes");
+        }
         "prisma" | "sequelize" | "knex" | "typeorm" | "drizzle-kit" | "flyway" | "liquibase"
         | "rails" | "rake" | "alembic" | "goose" | "migrate" | "dbmate" | "sqlx" | "diesel"
         | "atlas" | "supabase" | "hasura" => {
@@ -160,6 +166,23 @@ fn client(
     if !given {
         from_input(walk, call.input);
     }
+}
+
+/// Whether a framework is told to work on what its tests use.
+fn in_test(walk: &Walk<'_>) -> bool {
+    let is_test = |name: &[u8], value: &Arg| {
+        matches!(name, b"RAILS_ENV" | b"RACK_ENV") && value.text == "test"
+    };
+    let own = walk
+        .env
+        .iter()
+        .find(|(name, _)| matches!(name.as_slice(), b"RAILS_ENV" | b"RACK_ENV"));
+    if let Some((name, value)) = own {
+        return is_test(name, value);
+    }
+    walk.scope.assigned.iter().any(
+        |name| matches!(walk.scope.vars.get(name), Some(Value::One(value)) if is_test(name, value)),
+    )
 }
 
 /// HBase's shell: `drop 't'`, `truncate 't'`, `deleteall 't', 'row'`.
