@@ -4,7 +4,7 @@ use super::cache::{Cache, Header};
 use super::layout::Vault;
 use super::ledger;
 use super::look::{Keep, Now, look};
-use super::pack::{Finished, PackWriter};
+use super::pack::{Finished, Pack, PackWriter};
 use super::point::{About, SafetyPoint, ids};
 use super::refs;
 use super::walk::Trust;
@@ -129,7 +129,7 @@ fn name(
         durable()?;
         match finished {
             // The last point needs what the vault had lost.
-            Some(finished) if now.anew => {
+            Some(finished) if now.anew || vault_lacks(vault, finished)? => {
                 let path = vault.store.dir().join(format!("{}.pack", clock::id()));
                 fs::rename(&finished.path, &path)
                     .and_then(|()| files::sync_parent(&path))
@@ -161,6 +161,21 @@ fn name(
     clear_leftovers(vault);
     vault.store.refresh();
     Ok((point, true))
+}
+
+/// Returns true where the vault has not got all that a pack brings: it was lost, and the
+/// stat cache that would have told of it too.
+fn vault_lacks(vault: &Vault, finished: &Finished) -> Result<bool> {
+    vault.store.refresh();
+    let Some(pack) = Pack::open(&finished.path)? else {
+        return Ok(false);
+    };
+    for entry in pack.all()? {
+        if !vault.store.has(&entry.id)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Writes down in the cache what was found.

@@ -57,14 +57,13 @@ pub fn verify(env: &Env, workspace: &Workspace) -> Result<Vec<Fault>> {
     let mut links = Vec::new();
     for id in ids(&vault.points())? {
         let checked = SafetyPoint::read(&point_path(&vault, &id)).and_then(|point| {
-            for tree in point
-                .iter()
-                .flat_map(|point| [point.work, point.git])
+            let trees = point.iter().flat_map(|point| [point.work, point.git]);
+            // Both are gone through, so that all links are looked at.
+            let checked: Vec<_> = trees
                 .flatten()
-            {
-                check_tree(&vault, tree.tree, &sizes, &mut known, &mut links)?;
-            }
-            Ok(())
+                .map(|tree| check_tree(&vault, tree.tree, &sizes, &mut known, &mut links))
+                .collect();
+            checked.into_iter().collect::<Result<()>>()
         });
         if let Err(error) = checked {
             faults.push(Fault {
@@ -144,11 +143,15 @@ fn check_tree(
                 }
                 Kind::File | Kind::SmallObject => match sizes.get(&row.id) {
                     Some(size) if *size == row.size => {}
-                    Some(_) => return Err(fault("its content has another length")),
-                    None => return Err(fault("its content is missing or damaged")),
+                    Some(_) => {
+                        first.get_or_insert_with(|| fault("its content has another length"));
+                    }
+                    None => {
+                        first.get_or_insert_with(|| fault("its content is missing or damaged"));
+                    }
                 },
                 Kind::Link if !sizes.contains_key(&row.id) => {
-                    return Err(fault("its target is missing or damaged"));
+                    first.get_or_insert_with(|| fault("its target is missing or damaged"));
                 }
                 Kind::Object if !known.contains(&row.id) => {
                     // All of them are found, so that they can be held anew at once.

@@ -287,3 +287,48 @@ fn a_large_pack_that_was_damaged_in_the_vault_is_held_anew() {
     before.assert_same(&Picture::of(&sandbox));
     sandbox.git(["fsck", "--full"]);
 }
+
+#[test]
+fn what_the_vault_and_its_stat_cache_lost_is_held_anew() {
+    let sandbox = rich();
+    let id = id_of_save(&sandbox);
+    let before = Picture::of(&sandbox);
+    for pack in packs(&sandbox) {
+        cut(&pack, 100);
+    }
+    fs::remove_dir_all(store(&sandbox).with_file_name("cache")).unwrap();
+    fs::create_dir(store(&sandbox).with_file_name("cache")).unwrap();
+    assert_eq!(id_of_save(&sandbox), id);
+    shell(&sandbox, "rm -rf .git in a.txt .env");
+    sandbox.holdpoint(["rollback", &id, "--yes"]).exits(0);
+    before.assert_same(&Picture::of(&sandbox));
+}
+
+#[test]
+fn a_pack_and_a_link_that_were_damaged_at_once_are_held_anew() {
+    let sandbox = rich();
+    shell(
+        &sandbox,
+        "head -c 9500000 /dev/urandom > large; git add large; git commit -qm large; git gc -q",
+    );
+    let id = id_of_save(&sandbox);
+    let before = Picture::of(&sandbox);
+    let links = store(&sandbox).with_file_name("links");
+    shell(
+        &sandbox,
+        &format!(
+            "for l in $(find '{0}' '{1}' -type f -size +8000k); do
+                 cp $l $l.new; printf xyz | dd of=$l.new bs=1 seek=5000000 conv=notrunc status=none; mv -f $l.new $l
+             done",
+            links.display(),
+            store(&sandbox).display()
+        ),
+    );
+    let told = sandbox.holdpoint(["points", "verify"]).exits(4).out;
+    assert_eq!(told.matches(".damaged").count(), 2, "{told}");
+    assert_eq!(id_of_save(&sandbox), id);
+    sandbox.holdpoint(["points", "verify"]).exits(0);
+    shell(&sandbox, "rm -rf .git large");
+    sandbox.holdpoint(["rollback", &id, "--yes"]).exits(0);
+    before.assert_same(&Picture::of(&sandbox));
+}
