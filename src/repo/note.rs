@@ -141,6 +141,10 @@ impl Note {
 
     /// Writes it into the state directory `state`, which is made where it is missing.
     pub(super) fn write(&self, state: &Path, durability: Durability) -> Result<()> {
+        if let Some(repos) = state.parent().filter(|_| !state.exists()) {
+            files::make_private_dir(repos)?;
+            files::scatter(repos);
+        }
         files::make_private_dir(state)?;
         write_json(&path(state), self, durability)?;
         match &self.identity {

@@ -36,6 +36,21 @@ pub fn make_private_dir(path: &Path) -> Result<()> {
         })
 }
 
+/// Asks ext4 to give each directory made in this one from now on a group of inodes of its own.
+///
+/// Without a journal it passes over every inode freed in the last minutes, one by
+/// one, for each file it makes: beside directories that are made and removed whole,
+/// that is most of what a file costs. Elsewhere the flag is unknown, and nothing is lost.
+pub fn scatter(dir: &Path) {
+    use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
+    if let Ok(dir) = File::open(dir)
+        && let Ok(flags) = ioctl_getflags(&dir)
+        && !flags.contains(IFlags::TOPDIR)
+    {
+        let _ = ioctl_setflags(&dir, flags | IFlags::TOPDIR);
+    }
+}
+
 /// Asks the disk to write `len` bytes of a file from `from` on, all to its end for zero; does not wait.
 ///
 /// A later sync then waits for less. It only makes things faster: nobody may rest on it.

@@ -44,7 +44,7 @@ impl Staging {
         }
         let dir = all.join(format!("{key}.{}", ulid::Ulid::generate()));
         files::make_private_dir(&all)?;
-        scatter(&all);
+        files::scatter(&all);
         files::make_private_dir(&dir)?;
         Ok(Self {
             dir,
@@ -118,21 +118,6 @@ impl Staging {
     pub(super) fn next(&mut self) -> PathBuf {
         self.serial += 1;
         self.dir.join(self.serial.to_string())
-    }
-}
-
-/// Asks ext4 to give each directory below a group of inodes of its own.
-///
-/// Without a journal it passes over every inode freed in the last minutes, one by
-/// one, for each file it makes; where rollbacks free what they replace, that is
-/// most of what a file costs. Elsewhere the flag is unknown, and nothing is lost.
-fn scatter(all: &Path) {
-    use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
-    if let Ok(dir) = File::open(all)
-        && let Ok(flags) = ioctl_getflags(&dir)
-        && !flags.contains(IFlags::TOPDIR)
-    {
-        let _ = ioctl_setflags(&dir, flags | IFlags::TOPDIR);
     }
 }
 
