@@ -4,6 +4,7 @@ mod git;
 mod graph;
 mod incoming;
 mod library;
+mod lost;
 mod moved;
 mod note;
 mod staged;

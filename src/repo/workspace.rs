@@ -135,138 +135,6 @@ impl Workspace {
         Self::from_git_dir(env, &git_dir, Some(canonical(work_tree)?))
     }
 
-    /// Finds a repository whose `.git` was deleted: it is still known by its place.
-    fn known(env: &Env, start: &Path) -> Result<Option<Self>> {
-        for dir in canonical(start)?.ancestors() {
-            let state = settled(env, dir)?;
-            if let Some(note) = Note::read(&state)?.filter(|note| note.moved_to.is_none()) {
-                if let Some(git_dir) = &note.git_dir {
-                    return Self::linked(env, dir, git_dir);
-                }
-                return Ok(Some(Self {
-                    root: dir.to_path_buf(),
-                    kind: Kind::Plain,
-                    git_dir: None,
-                    common_dir: None,
-                    state,
-                }));
-            }
-        }
-        Ok(None)
-    }
-
-    /// A workspace whose `.git` file names a git directory that is gone, where Holdpoint knows it.
-    fn without_git_dir(env: &Env, dir: &Path, dot_git: &Path) -> Result<Option<Self>> {
-        let named = files::read(dot_git).ok().and_then(|bytes| {
-            let target = bytes.strip_prefix(b"gitdir:")?;
-            Some(dir.join(OsStr::from_bytes(target.trim_ascii())))
-        });
-        if let Some(git_dir) = named
-            && let Some(linked) = Self::linked(env, dir, &git_dir)?
-        {
-            return Ok(Some(linked));
-        }
-        let state = settled(env, dir)?;
-        let note = Note::read(&state)?;
-        if let Some(git_dir) = note.as_ref().and_then(|note| note.git_dir.as_deref())
-            && let Some(linked) = Self::linked(env, dir, git_dir)?
-        {
-            return Ok(Some(linked));
-        }
-        Ok(note.map(|_| Self {
-            root: dir.to_path_buf(),
-            kind: Kind::Plain,
-            git_dir: None,
-            common_dir: None,
-            state,
-        }))
-    }
-
-    /// A linked worktree with another repository at its `.git`: while its own one has it
-    /// registered here, it is still that worktree, and its points are those that count.
-    fn displaced(env: &Env, dir: &Path, found: &Path) -> Result<Option<Self>> {
-        let note = Note::read(&state_dir(env, dir)?)?;
-        let Some(git_dir) = note.and_then(|note| note.git_dir) else {
-            return Ok(None);
-        };
-        let is_same = fs::canonicalize(found).ok() == fs::canonicalize(&git_dir).ok();
-        let is_here = linked_root(&git_dir).as_deref() == Some(dir);
-        if is_same || !is_here {
-            return Ok(None);
-        }
-        Self::linked(env, dir, &git_dir)
-    }
-
-    /// A linked worktree by its place and its own git directory, which may be gone.
-    fn linked(env: &Env, root: &Path, git_dir: &Path) -> Result<Option<Self>> {
-        let common = git_dir
-            .parent()
-            .filter(|dir| dir.file_name() == Some(OsStr::new("worktrees")))
-            .and_then(Path::parent);
-        let Some(mut common) = common.map(Path::to_path_buf) else {
-            return Ok(None);
-        };
-        if !is_git_dir(&common) {
-            // The main worktree may have been moved with it.
-            let Some(now) = moved::now_at(&state_dir(env, key_of(&common))?)? else {
-                return Self::bereft(env, root, git_dir, &common);
-            };
-            common = if common.ends_with(".git") {
-                now.join(".git")
-            } else {
-                now
-            };
-        }
-        if !is_git_dir(&common) {
-            return Self::bereft(env, root, git_dir, &common);
-        }
-        let common = canonical(&common)?;
-        let state = settled(env, key_of(&common))?;
-        let name = git_dir.file_name().unwrap_or_default();
-        Ok(Note::read(&state)?.map(|_| Self {
-            root: root.to_path_buf(),
-            kind: Kind::Linked,
-            git_dir: Some(common.join("worktrees").join(name)),
-            common_dir: Some(common),
-            state,
-        }))
-    }
-
-    /// A linked worktree whose repository was taken out of the directory where it was.
-    ///
-    /// Where that directory is gone too it may have been moved, and nobody knows where to.
-    fn bereft(env: &Env, root: &Path, git_dir: &Path, common: &Path) -> Result<Option<Self>> {
-        let key = key_of(common);
-        if key == common || !key.is_dir() {
-            return Ok(None);
-        }
-        let state = settled(env, key)?;
-        let remains = common.is_dir();
-        Ok(Note::read(&state)?.map(|_| Self {
-            root: root.to_path_buf(),
-            kind: Kind::Linked,
-            git_dir: remains.then(|| git_dir.to_path_buf()),
-            common_dir: remains.then(|| common.to_path_buf()),
-            state,
-        }))
-    }
-
-    /// Notes whose linked worktree this is, so that it is known again without its `.git` file.
-    ///
-    /// # Errors
-    /// When the note cannot be written.
-    pub fn note_linked(&self, env: &Env) -> Result<()> {
-        let (Kind::Linked, Some(git_dir)) = (self.kind, self.git_dir.as_deref()) else {
-            return Ok(());
-        };
-        let note = Note::of_linked(self.main_root(), &self.root, git_dir);
-        let state = state_dir(env, &self.root)?;
-        if Note::read(&state)?.is_some_and(|known| known.says(&note)) {
-            return Ok(());
-        }
-        note.write(&state, Durability::Lazy)
-    }
-
     /// Takes a directory that is in no repository as a workspace of its own.
     ///
     /// # Errors
@@ -441,7 +309,7 @@ fn leads_to(dot_git: &Path, git_dir: &Path) -> bool {
 }
 
 /// The place by which a repository with linked worktrees is known.
-fn key_of(common_dir: &Path) -> &Path {
+pub(super) fn key_of(common_dir: &Path) -> &Path {
     match (common_dir.file_name(), common_dir.parent()) {
         (Some(name), Some(parent)) if name == OsStr::new(".git") => parent,
         _ => common_dir,
@@ -449,14 +317,14 @@ fn key_of(common_dir: &Path) -> &Path {
 }
 
 /// Holdpoint's directory for the repository at `key`, with what was kept for it under another name.
-fn settled(env: &Env, key: &Path) -> Result<PathBuf> {
+pub(super) fn settled(env: &Env, key: &Path) -> Result<PathBuf> {
     let state = state_dir(env, key)?;
     moved::settle(&env.state_home()?, key, &state)?;
     Ok(state)
 }
 
 /// Holdpoint's directory for the repository at `key`: a readable name and a hash of the whole path.
-fn state_dir(env: &Env, key: &Path) -> Result<PathBuf> {
+pub(super) fn state_dir(env: &Env, key: &Path) -> Result<PathBuf> {
     let mut name: String = key
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
@@ -481,7 +349,7 @@ fn state_dir(env: &Env, key: &Path) -> Result<PathBuf> {
     Ok(env.state_home()?.join("repos").join(name))
 }
 
-fn canonical(path: &Path) -> Result<PathBuf> {
+pub(super) fn canonical(path: &Path) -> Result<PathBuf> {
     fs::canonicalize(path).doing(ErrorKind::Repository, || {
         format!("cannot find {}", path.display())
     })
@@ -545,7 +413,7 @@ fn repository_of(git_dir: &Path) -> Option<&Path> {
 }
 
 /// The worktree that a linked worktree's git directory names in its `gitdir` file.
-fn linked_root(git_dir: &Path) -> Option<PathBuf> {
+pub(super) fn linked_root(git_dir: &Path) -> Option<PathBuf> {
     let bytes = files::read(git_dir.join("gitdir")).ok()?;
     let dot_git = git_dir.join(OsStr::from_bytes(bytes.trim_ascii()));
     fs::canonicalize(dot_git.parent()?).ok()
