@@ -21,10 +21,7 @@ impl Dir {
     /// The directory that a path leads to from here.
     #[must_use]
     pub fn join(&self, path: &Arg) -> Self {
-        // A directory made up at run time among temporary ones is one that nothing is in yet.
-        let fresh = path.text.starts_with(b"/tmp/") || path.text.starts_with(b"/var/tmp/");
-        let token = path.text.contains(&super::arg::TOKEN) && !fresh;
-        if path.has_unknown() || path.glob || token {
+        if path.has_unknown() || path.glob || path.text.contains(&super::arg::TOKEN) {
             return match self {
                 Self::Elsewhere => Self::Elsewhere,
                 _ => Self::Unknown,

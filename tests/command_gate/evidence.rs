@@ -342,8 +342,21 @@ fn a_repository_made_in_a_directory_of_the_script_holds_nothing() {
     let ran = sandbox.holdpoint(["check", "command", "--actor", "agent", "--", pushed]);
     assert_eq!(ran.code, 1, "{}", ran.out);
     sandbox.write("src/main.rs", "fn main() { changed() }\n");
-    assert_eq!(
-        level(&sandbox, "cd $(mktemp -d); cd -; git reset --hard").0,
-        3
-    );
+    let home = sandbox.work().display().to_string();
+    for command in [
+        "cd $(mktemp -d); cd -; git reset --hard".to_owned(),
+        "cd /tmp/not-there-at-all; git reset --hard".to_owned(),
+        "cd /tmp/not-there-at-all; git init; git reset --hard".to_owned(),
+        "cd /tmp/x-$$; git init; git reset --hard".to_owned(),
+        format!("cd $(mktemp -d); git init; git -C {home} reset --hard"),
+        format!(
+            "cd $(mktemp -d); git init; git --work-tree={home} --git-dir={home}/.git reset --hard"
+        ),
+        format!("cd $(mktemp -d) && ln -s {home} x && cd x && git reset --hard"),
+        format!("cd $(mktemp -d); git init; ln -s {home} x; cd x; git reset --hard"),
+        format!("T=$(mktemp -d); ln -s {home} $T/w; git init $T/w; cd $T/w; git reset --hard"),
+        "T=$(mktemp -d); (cd $T; git init); git reset --hard".to_owned(),
+    ] {
+        assert_eq!(level(&sandbox, &command).0, 3, "{command}");
+    }
 }

@@ -167,6 +167,7 @@ impl Evidence<'_, '_> {
         let act = GitDeed {
             repo: self.git.repo.clone(),
             act: Act::Read,
+            made: false,
         };
         let evidence = Evidence {
             around: &there,

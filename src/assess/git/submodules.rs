@@ -80,6 +80,7 @@ impl Evidence<'_, '_> {
         let act = GitDeed {
             repo: self.git.repo.clone(),
             act: Act::Read,
+            made: false,
         };
         let inner = Evidence {
             around: &there,

@@ -21,7 +21,7 @@ pub(super) fn repository(around: &Around<'_>, git: &GitDeed) -> Repository {
     let Some(dir) = Around::dir(&git.repo.dir) else {
         return Repository::Unknown;
     };
-    if is_fresh(around, &dir) {
+    if git.made && is_fresh(around, &dir) {
         return Repository::Fresh;
     }
     if named {

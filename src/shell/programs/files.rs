@@ -74,7 +74,13 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
             }
             walk.mark(Level::Confirm, "files are renamed by a pattern");
         }
-        "mktemp" | "gmktemp" => return Some(mktemp(call.args)),
+        "mktemp" | "gmktemp" => {
+            let stream = mktemp(call.args);
+            if let Stream::Text(path) = &stream {
+                walk.file(PathOp::Touch, &Arg::known(path.clone()));
+            }
+            return Some(stream);
+        }
         "fdupes" | "jdupes" | "rdfind" => {
             if call.args.iter().any(|arg| {
                 arg.text.starts_with(b"--delete")

@@ -266,7 +266,11 @@ fn points(walk: &mut Walk<'_>, call: &Call<'_>) {
         git_dir: None,
         work_tree: None,
     };
-    walk.note(DeedKind::Git(Box::new(GitDeed { repo, act })));
+    walk.note(DeedKind::Git(Box::new(GitDeed {
+        repo,
+        act,
+        made: false,
+    })));
 }
 
 /// Holdpoint's own verbs that only a person may use.

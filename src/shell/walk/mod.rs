@@ -66,6 +66,8 @@ pub(crate) struct Walk<'a> {
     settings: Vec<(String, Arg)>,
     /// Files whose content this script has read into a stream or variable.
     read: Vec<Arg>,
+    /// Repositories that this script makes where nothing is.
+    repositories: Vec<BString>,
     /// This script looks for the guard's processes.
     pub(crate) seeks_guard: bool,
 }
@@ -89,6 +91,7 @@ impl<'a> Walk<'a> {
             running: Vec::new(),
             settings: Vec::new(),
             read: Vec::new(),
+            repositories: Vec::new(),
             seeks_guard: false,
         }
     }
@@ -103,8 +106,13 @@ impl<'a> Walk<'a> {
         if let (Some(stay), DeedKind::File { .. } | DeedKind::Git(_)) = (&self.scope.stay, &kind)
             && dir == self.scope.dir
         {
+            let mut kind = kind.clone();
+            if let DeedKind::Git(git) = &mut kind {
+                git.repo.dir = stay.clone();
+                git.made = false;
+            }
             self.script.deeds.push(Deed {
-                kind: kind.clone(),
+                kind,
                 dir: stay.clone(),
                 command: String::new(),
             });
@@ -114,6 +122,51 @@ impl<'a> Walk<'a> {
             dir,
             command: String::new(),
         });
+    }
+
+    /// Remembers a repository that the script makes in a temporary directory where nothing is.
+    ///
+    /// A link or a mount that the script puts there, or above, leads to something that was before.
+    pub(crate) fn makes_repository(&mut self, dir: BString) {
+        let temporary = dir.starts_with(b"/tmp/") || dir.starts_with(b"/var/tmp/");
+        if !temporary || self.scope.stay.is_some() || self.lookup.exists(&dir) != Some(false) {
+            return;
+        }
+        if !self.leads_away(&dir) && self.repositories.len() < 16 {
+            self.repositories.push(dir);
+        }
+    }
+
+    /// Whether a directory is one of a repository that the script makes.
+    pub(crate) fn has_made(&self, dir: &BString) -> bool {
+        self.repositories.iter().any(|made| below(dir, made)) && !self.leads_away(dir)
+    }
+
+    /// Whether the script may have put a link or a mount at a path or above it.
+    fn leads_away(&self, dir: &BString) -> bool {
+        let at = |deed: &Deed, path: &Arg| match deed.dir.join(path) {
+            Dir::Known(path) => below(dir, &path),
+            Dir::Unknown | Dir::Elsewhere => true,
+        };
+        self.script.deeds.iter().any(|deed| match &deed.kind {
+            DeedKind::File { op, path } => match op {
+                PathOp::Move { to } => at(deed, to),
+                PathOp::Into { name, .. } if path.text.ends_with(b"/") => {
+                    let mut inner = path.clone();
+                    inner.text.extend_from_slice(name);
+                    at(deed, &inner)
+                }
+                PathOp::Make
+                | PathOp::Replace
+                | PathOp::Into { .. }
+                | PathOp::Unpack
+                | PathOp::Extract(_)
+                | PathOp::Lay { .. } => at(deed, path),
+                _ => false,
+            },
+            DeedKind::System { .. } | DeedKind::Opaque { .. } => true,
+            _ => false,
+        })
     }
 
     /// Notes that something happens to a path.
@@ -361,6 +414,12 @@ impl<'a> Walk<'a> {
         self.depth += 1;
         true
     }
+}
+
+/// Whether a path is another one or lies below it.
+fn below(path: &BString, above: &BString) -> bool {
+    path.strip_prefix(above.as_slice())
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 fn plain_path(path: &Arg) -> BString {

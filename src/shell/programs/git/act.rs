@@ -11,6 +11,8 @@ pub struct GitDeed {
     pub repo: Place,
     /// What is done.
     pub act: Act,
+    /// This very script made the repository, where nothing was before.
+    pub made: bool,
 }
 
 /// Which repository a command works on.

@@ -144,9 +144,29 @@ impl Git<'_, '_> {
         let dir = self.place.dir.clone();
         let deed = GitDeed {
             repo: self.place.clone(),
+            made: self.made_here(),
             act,
         };
         self.walk.note_in(dir, DeedKind::Git(Box::new(deed)));
+    }
+
+    /// Whether the script itself has made the repository at hand.
+    fn made_here(&self) -> bool {
+        match &self.place {
+            Place {
+                dir: Dir::Known(dir),
+                git_dir: None,
+                work_tree: None,
+            } => self.walk.has_made(dir),
+            _ => false,
+        }
+    }
+
+    /// Remembers that a repository is made at a path of the directory at hand.
+    fn makes_repository(&mut self, path: &Arg) {
+        if let Dir::Known(dir) = self.place.dir.join(path) {
+            self.walk.makes_repository(dir);
+        }
     }
 
     fn does(&mut self, class: GitClass, why: impl Into<String>) {

@@ -207,6 +207,7 @@ impl Git<'_, '_> {
         });
         if let Some(target) = target {
             // git refuses a directory that holds anything.
+            self.makes_repository(&target);
             self.file(PathOp::Touch, &target);
         }
     }

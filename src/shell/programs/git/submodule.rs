@@ -118,8 +118,10 @@ impl Git<'_, '_> {
             self.file(PathOp::Make, &path);
         }
         if let Some(path) = options.operands.first().cloned() {
-            self.file(PathOp::Make, &path);
+            self.makes_repository(&path);
+            self.file(PathOp::Touch, &path);
         } else {
+            self.makes_repository(&Arg::known("."));
             self.note(Act::Read);
         }
     }
