@@ -26,8 +26,20 @@ use crate::sys::lock::Lock;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 const VERSION: &[u8] = b"1\n";
+
+/// What lies in a vault's store. Listing it takes longer the more points there are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Listing {
+    /// The ids of the points, in their order.
+    pub(super) ids: Vec<String>,
+    /// The names of all finished packs, with their sizes.
+    pub(super) packs: Vec<(OsString, u64)>,
+    /// The names of what is half written.
+    pub(super) temporaries: Vec<OsString>,
+}
 
 /// One repository's vault.
 #[derive(Debug)]
@@ -40,6 +52,8 @@ pub(super) struct Vault {
     pub(super) links: Links,
     /// How points are taken and kept.
     pub(super) settings: Settings,
+    /// What lay in the store when the last point of this process had its name.
+    seen: Mutex<Option<Arc<Listing>>>,
 }
 
 impl Vault {
@@ -54,6 +68,7 @@ impl Vault {
             store: Store::open(dir.join("store")),
             links: Links::new(dir.join("links")),
             settings,
+            seen: Mutex::default(),
             dir,
         };
         moved::follow(&vault, workspace)?;
@@ -135,23 +150,40 @@ impl Vault {
 
     /// How many bytes the vault's packs take; the points' records hardly count.
     pub(super) fn size(&self) -> Result<u64> {
-        Ok(self.packs()?.into_iter().map(|(_, size)| size).sum())
+        Ok(self.lately()?.packs.iter().map(|(_, size)| size).sum())
     }
 
-    /// The names of all finished packs, with their sizes.
-    pub(super) fn packs(&self) -> Result<Vec<(OsString, u64)>> {
+    /// Lists the store.
+    pub(super) fn list(&self) -> Result<Listing> {
         let dir = self.store.dir();
         let doing = || format!("cannot list {}", dir.display());
-        let mut packs = Vec::new();
+        let mut there = Listing::default();
         for entry in std::fs::read_dir(dir).doing(ErrorKind::Io, doing)? {
             let entry = entry.doing(ErrorKind::Io, doing)?;
             let name = entry.file_name();
             let bytes = name.as_bytes();
-            if bytes.ends_with(b".pack") && !bytes.starts_with(b"tmp-") {
+            if bytes.starts_with(b"tmp-") {
+                there.temporaries.push(name);
+            } else if bytes.ends_with(b".pack") {
                 // A pack may be merged into another between the two calls.
-                packs.push((name, entry.metadata().map_or(0, |meta| meta.len())));
+                let size = entry.metadata().map_or(0, |meta| meta.len());
+                there.packs.push((name, size));
+            } else if let Some(id) = name.to_str().and_then(|name| name.strip_suffix(".json")) {
+                there.ids.push(id.to_owned());
             }
         }
-        Ok(packs)
+        there.ids.sort_unstable();
+        Ok(there)
+    }
+
+    /// What lies in the store, as this process saw it last: good for tidying up, which looks again.
+    pub(super) fn lately(&self) -> Result<Arc<Listing>> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.clone().map_or_else(|| self.list().map(Arc::new), Ok)
+    }
+
+    /// Remembers what lies in the store.
+    pub(super) fn saw(&self, there: Listing) {
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(there));
     }
 }

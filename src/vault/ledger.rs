@@ -5,7 +5,7 @@
 //! wants his file back. So the packs are looked at before a cache is trusted, and
 //! what merges and prunes packs tells the ledgers before the old ones go.
 
-use super::layout::Vault;
+use super::layout::{Listing, Vault};
 use crate::error::Result;
 use crate::repo::Workspace;
 use crate::sys::files::{self, Durability};
@@ -19,12 +19,12 @@ const VERSION: &[u8] = b"1\n";
 /// The names of packs, with their sizes.
 type Packs = BTreeMap<String, u64>;
 
-/// Notes which packs there are; the caller keeps others from giving packs names.
-pub(super) fn write(vault: &Vault, workspace: &Workspace) -> Result<()> {
-    let packs = vault
-        .packs()?
-        .into_iter()
-        .map(|(name, size)| (name.to_string_lossy().into_owned(), size))
+/// Notes which packs there are; the caller keeps others from giving packs names since it listed them.
+pub(super) fn write(vault: &Vault, workspace: &Workspace, there: &Listing) -> Result<()> {
+    let packs = there
+        .packs
+        .iter()
+        .map(|(name, size)| (name.to_string_lossy().into_owned(), *size))
         .collect();
     put(&path(vault, workspace), &packs)
 }

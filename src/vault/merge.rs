@@ -79,11 +79,11 @@ pub(super) fn merge(vault: &Vault) -> Result<()> {
 fn crowded(vault: &Vault) -> Result<Option<Vec<PathBuf>>> {
     let dir = vault.store.dir();
     let mut classes: BTreeMap<u32, Vec<(u64, PathBuf)>> = BTreeMap::new();
-    for (path, size) in vault.packs()? {
+    for (path, size) in &vault.lately()?.packs {
         classes
-            .entry(class(size))
+            .entry(class(*size))
             .or_default()
-            .push((size, dir.join(path)));
+            .push((*size, dir.join(path)));
     }
     for mut packs in classes.into_values() {
         if packs.len() < MANY {

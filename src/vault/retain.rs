@@ -84,7 +84,8 @@ pub fn prune(env: &Env, workspace: &Workspace, keep: &BTreeSet<String>) -> Resul
 /// Returns what to tell when that fails: the point itself is safe all the same.
 pub(super) fn prune_beside(env: &Env, workspace: &Workspace, vault: &Vault) -> Option<String> {
     let start = || -> Result<()> {
-        let all = ids(&vault.points())?;
+        let there = vault.lately()?;
+        let all = &there.ids;
         let old = all
             .first()
             .filter(|_| all.len() > vault.settings.keep)

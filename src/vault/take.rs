@@ -1,11 +1,11 @@
 //! Takes a safety point: look, and only if something differs, publish.
 
 use super::cache::{Cache, Header};
-use super::layout::Vault;
+use super::layout::{Listing, Vault};
 use super::ledger;
 use super::look::{Keep, Now, look};
 use super::pack::{Finished, Pack, PackWriter};
-use super::point::{About, SafetyPoint, ids};
+use super::point::{About, SafetyPoint};
 use super::refs;
 use super::walk::Trust;
 use crate::error::{Context as _, Error, ErrorKind, Result};
@@ -13,6 +13,7 @@ use crate::repo::{Git, Workspace};
 use crate::sys::env::Env;
 use crate::sys::{clock, failpoint, files};
 use bstr::{BString, ByteSlice as _};
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
@@ -69,7 +70,7 @@ fn settle_with(
         }
         if !now.picture.blocks.is_empty() || header.rules != now.rules {
             let _name = vault.publish()?;
-            learn(vault, workspace, now, &point.id)?;
+            learn(vault, workspace, now, &point.id, &vault.list()?)?;
         }
         return Ok((point, false));
     }
@@ -122,8 +123,8 @@ fn name(
     durable: impl FnOnce() -> Result<()>,
 ) -> Result<(SafetyPoint, bool)> {
     let _name = vault.publish()?;
-    let known = ids(&vault.points())?;
-    if let Some(last) = newest(vault, workspace, &known)?
+    let mut there = vault.list()?;
+    if let Some(last) = newest(vault, workspace, &there.ids)?
         && (last.work, last.git, &last.not_held) == (point.work, point.git, &point.not_held)
     {
         durable()?;
@@ -139,11 +140,11 @@ fn name(
             Some(finished) => remove(&finished.path)?,
             None => {}
         }
-        learn(vault, workspace, now, &last.id)?;
+        learn(vault, workspace, now, &last.id, &vault.list()?)?;
         return Ok((last, false));
     }
     let at = clock::now();
-    point.id = next_id(at, known.last())?;
+    point.id = next_id(at, there.ids.last())?;
     point.created = clock::rfc3339(at);
     point.bytes = finished.map_or(0, |finished| finished.bytes);
     // Data first: it is on the disk, and so is the record, before anything names them.
@@ -155,10 +156,15 @@ fn name(
         // The record's own sync of the directory makes this name last too.
         fs::rename(&finished.path, &name)
             .doing(ErrorKind::Io, || format!("cannot write {}", name.display()))?;
+        there
+            .packs
+            .push((format!("{}.pack", point.id).into(), finished.bytes));
     }
     record.name()?;
-    learn(vault, workspace, now, &point.id)?;
-    clear_leftovers(vault);
+    learn(vault, workspace, now, &point.id, &there)?;
+    clear_leftovers(vault, &there.temporaries);
+    there.ids.push(point.id.clone());
+    vault.saw(there);
     vault.store.refresh();
     Ok((point, true))
 }
@@ -179,7 +185,13 @@ fn vault_lacks(vault: &Vault, finished: &Finished) -> Result<bool> {
 }
 
 /// Writes down in the cache what was found.
-fn learn(vault: &Vault, workspace: &Workspace, now: &Now, point: &str) -> Result<()> {
+fn learn(
+    vault: &Vault,
+    workspace: &Workspace,
+    now: &Now,
+    point: &str,
+    there: &Listing,
+) -> Result<()> {
     let header = Header {
         point: point.to_owned(),
         rules: now.rules,
@@ -192,7 +204,7 @@ fn learn(vault: &Vault, workspace: &Workspace, now: &Now, point: &str) -> Result
         Err(error) if error.kind() == ErrorKind::Damaged => Cache::forget(&path)?,
         written => written?,
     }
-    ledger::write(vault, workspace)
+    ledger::write(vault, workspace, there)
 }
 
 /// The file of a point's record.
@@ -226,21 +238,14 @@ fn next_id(at: jiff::Timestamp, last: Option<&String>) -> Result<String> {
 }
 
 /// Removes what dead processes left half written; a living one has its file locked.
-fn clear_leftovers(vault: &Vault) {
-    let Ok(entries) = fs::read_dir(vault.store.dir()) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let is_temporary = entry
-            .file_name()
-            .to_str()
-            .is_some_and(|name| name.starts_with("tmp-"));
-        if is_temporary
-            && let Ok(file) = fs::File::open(entry.path())
+fn clear_leftovers(vault: &Vault, temporaries: &[OsString]) {
+    for name in temporaries {
+        let path = vault.store.dir().join(name);
+        if let Ok(file) = fs::File::open(&path)
             && fs2::FileExt::try_lock_exclusive(&file).is_ok()
         {
             // Nobody needs it; the next save tries again.
-            let _ = fs::remove_file(entry.path());
+            let _ = fs::remove_file(path);
         }
     }
 }

@@ -46,7 +46,7 @@ pub fn verify(env: &Env, workspace: &Workspace) -> Result<Vec<Fault>> {
             what: error.doing().to_owned(),
         });
     };
-    for (name, _) in vault.packs()? {
+    for (name, _) in vault.list()?.packs {
         let path = vault.store.dir().join(name);
         let _ = Pack::open(&path).inspect_err(|error| fault(&path, error));
     }
