@@ -71,6 +71,7 @@ fn whatever_takes_the_place_of_the_git_directory_goes() {
         "rm -rf .git; mkdir -m 0 .git",
         "chmod 0 .git",
         "rm -rf .git; git init -q --object-format=sha256; git add -A; git commit -qm other",
+        "rm -rf .git; git init -q --object-format=sha256; git add -A; git commit -qm other; git gc -q; git multi-pack-index write; git commit-graph write --reachable 2>&1",
     ] {
         survives(&format!("{wreck}; rm a.txt"));
     }

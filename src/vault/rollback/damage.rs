@@ -53,6 +53,24 @@ impl Names {
         Ok(if is_sha256 { Self::Sha256 } else { Self::Sha1 })
     }
 
+    /// Returns true for a pack or a graph of a repository with other names.
+    fn is_foreign(self, file: &File, name: &[u8]) -> bool {
+        if let Some(rest) = name.strip_prefix(b"pack-") {
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_hexdigit());
+            return digits.count() != self.len();
+        }
+        let has_version = name == b"commit-graph"
+            || name.starts_with(b"multi-pack-index")
+            || name.starts_with(b"graph-");
+        // Signature and version come first, then which hash it is.
+        let mut head = [0; 6];
+        let own = match self {
+            Self::Sha1 => 1,
+            Self::Sha256 => 2,
+        };
+        has_version && file.read_exact_at(&mut head, 0).is_ok() && head[5] != own
+    }
+
     /// How many hex digits a name has.
     fn len(self) -> usize {
         match self {
@@ -77,7 +95,7 @@ pub(super) fn is_damaged(git_dir: &Path, path: &[u8], row: &Row, names: Names) -
         return true;
     }
     let Some(name) = loose_name(path) else {
-        return is_damaged_pack(&file, row);
+        return names.is_foreign(&file, &row.name) || is_damaged_pack(&file, row);
     };
     if name.len() != names.len() {
         return true;
