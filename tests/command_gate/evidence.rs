@@ -359,4 +359,14 @@ fn a_repository_made_in_a_directory_of_the_script_holds_nothing() {
     ] {
         assert_eq!(level(&sandbox, &command).0, 3, "{command}");
     }
+    for (command, status) in [
+        ("cd $(mktemp -d) && npm install a-package-nobody-lists", 0),
+        (
+            "cd /tmp/not-there-at-all; npm install a-package-nobody-lists",
+            1,
+        ),
+    ] {
+        let ran = sandbox.holdpoint(["check", "command", "--actor", "agent", "--", command]);
+        assert_eq!(ran.code, status, "{command}: {}", ran.out);
+    }
 }

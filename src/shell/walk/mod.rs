@@ -103,7 +103,11 @@ impl<'a> Walk<'a> {
 
     /// Notes a deed in another directory.
     pub(crate) fn note_in(&mut self, dir: Dir, kind: DeedKind) {
-        if let (Some(stay), DeedKind::File { .. } | DeedKind::Git(_)) = (&self.scope.stay, &kind)
+        let here = matches!(
+            kind,
+            DeedKind::File { .. } | DeedKind::Git(_) | DeedKind::Package { .. }
+        );
+        if let (Some(stay), true) = (&self.scope.stay, here)
             && dir == self.scope.dir
         {
             let mut kind = kind.clone();
