@@ -348,6 +348,9 @@ fn a_repository_made_in_a_directory_of_the_script_holds_nothing() {
         "cd /tmp/not-there-at-all; git reset --hard".to_owned(),
         "cd /tmp/not-there-at-all; git init; git reset --hard".to_owned(),
         "cd /tmp/x-$$; git init; git reset --hard".to_owned(),
+        "cd /tmp/not-there || git init /tmp/not-there; git reset --hard".to_owned(),
+        "cd /tmp/not-there || mkdir /tmp/not-there; rm -rf src".to_owned(),
+        "cd /tmp/not-there || echo no && rm -rf src".to_owned(),
         format!("cd $(mktemp -d); git init; git -C {home} reset --hard"),
         format!(
             "cd $(mktemp -d); git init; git --work-tree={home} --git-dir={home}/.git reset --hard"
@@ -358,6 +361,13 @@ fn a_repository_made_in_a_directory_of_the_script_holds_nothing() {
         "T=$(mktemp -d); (cd $T; git init); git reset --hard".to_owned(),
     ] {
         assert_eq!(level(&sandbox, &command).0, 3, "{command}");
+    }
+    for command in [
+        "cd /tmp/not-there || exit 1; rm -rf src",
+        "cd /tmp/not-there || { echo no; exit 1; }; rm -rf src",
+        "cd /tmp/not-there || { mkdir -p /tmp/not-there && cd /tmp/not-there; }; rm -rf src",
+    ] {
+        assert!(level(&sandbox, command).0 <= 1, "{command}");
     }
     for (command, status) in [
         ("cd $(mktemp -d) && npm install a-package-nobody-lists", 0),

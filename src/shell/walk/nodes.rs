@@ -6,7 +6,7 @@ use crate::shell::arg::Arg;
 use crate::shell::deed::{DeedKind, PathOp};
 use crate::shell::programs;
 use crate::shell::scope::{Dir, Value};
-use crate::shell::syntax::{Join, Node, Word};
+use crate::shell::syntax::{Join, Node, Part, Word};
 use bstr::{BString, ByteSlice as _};
 use std::rc::Rc;
 
@@ -90,23 +90,39 @@ impl Walk<'_> {
 
     fn list(&mut self, items: &[(Join, Node)], input: &Stream) -> Stream {
         let mut output = Stream::Nothing;
+        // Where a `cd` that may fail would have led, while what runs instead of it is read.
+        let mut missed = None;
         for (index, (_, node)) in items.iter().enumerate() {
             let before = self.scope.dir.clone();
             output = output.then(self.node(node, input));
-            // A `cd` that may fail, with commands after it that run in any case.
-            let unguarded = items
-                .get(index + 1)
-                .is_some_and(|(join, _)| *join == Join::Always);
-            if unguarded
-                && self.scope.dir != before
-                && let Dir::Known(dir) = &self.scope.dir
-                && self.lookup.is_dir(dir) == Some(false)
-                && !self.makes(dir)
-            {
-                self.scope.stay = Some(before);
+            if let Some(led) = missed.take() {
+                let stayed = std::mem::replace(&mut self.scope.dir, led);
+                if stayed != self.scope.dir && !ends(node) {
+                    self.scope.stay = Some(stayed);
+                }
+                continue;
+            }
+            if self.scope.dir == before || !self.may_be_missing() {
+                continue;
+            }
+            match items.get(index + 1) {
+                // Commands after it that run in any case.
+                Some((Join::Always, _)) => self.scope.stay = Some(before),
+                Some((Join::Or, _)) => {
+                    missed = Some(std::mem::replace(&mut self.scope.dir, before));
+                }
+                _ => {}
             }
         }
         output
+    }
+
+    /// Whether the present directory is not there, and the script has not made it.
+    fn may_be_missing(&self) -> bool {
+        let Dir::Known(dir) = &self.scope.dir else {
+            return false;
+        };
+        self.lookup.is_dir(dir) == Some(false) && !self.makes(dir)
     }
 
     /// Whether the script itself makes a directory.
@@ -163,5 +179,34 @@ impl Walk<'_> {
             }
         }
         output
+    }
+}
+
+/// Commands after which the script does not go on here.
+const LEAVES: &[&[u8]] = &[
+    b"break",
+    b"continue",
+    b"exec",
+    b"exit",
+    b"logout",
+    b"return",
+];
+
+/// Whether nothing comes after a command: it leaves the shell, the function or the loop.
+fn ends(node: &Node) -> bool {
+    match node {
+        Node::Simple(simple) => match simple.words.first().map(Vec::as_slice) {
+            Some([Part::Bare(name)]) => LEAVES.contains(&name.as_slice()),
+            _ => false,
+        },
+        Node::Redirected(node, _) => ends(node),
+        Node::Group(body) => body.iter().any(ends),
+        Node::List(items) => {
+            items
+                .iter()
+                .any(|(join, node)| *join == Join::Always && ends(node))
+                || items.last().is_some_and(|(_, node)| ends(node))
+        }
+        _ => false,
     }
 }
