@@ -29,9 +29,9 @@ const TRAILER: usize = 8 + 8 + 32 + 8;
 /// Indexes up to this many entries are read at once; larger ones are probed in place.
 const SMALL: u64 = 2048;
 /// Indexes up to this many entries are read once they have been probed often.
-const MEDIUM: u64 = 1 << 16;
-/// So many probes cost what it costs to read a medium index.
-const OFTEN: u32 = 64;
+const MEDIUM: u64 = 1 << 18;
+/// A probe costs what it costs to read this many entries.
+const PROBE: u64 = 512;
 
 /// How a payload is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,11 +203,7 @@ impl Pack {
     pub(super) fn find(&self, id: &ContentId) -> Result<Option<Entry>> {
         let fronts = match self.fronts.get() {
             Some(fronts) => fronts,
-            None if self.count <= MEDIUM
-                && self.probes.fetch_add(1, Ordering::Relaxed) >= OFTEN =>
-            {
-                self.read_fronts()?
-            }
+            None if self.is_worth_reading() => self.read_fronts()?,
             None => return self.search(id),
         };
         let wanted = (id.prefix() >> 32) as u32;
@@ -223,27 +219,44 @@ impl Pack {
         probe(&self.rows(from as u64, alike as u64)?, id)
     }
 
+    /// Counts a probe; returns true once reading the index would have cost no more than all of them.
+    fn is_worth_reading(&self) -> bool {
+        let probes = u64::from(self.probes.fetch_add(1, Ordering::Relaxed));
+        self.count <= MEDIUM && probes * PROBE >= self.count
+    }
+
     /// Finds a content in the file.
     fn search(&self, id: &ContentId) -> Result<Option<Entry>> {
         // Ids are hashes, so an id's place follows from its value: one or two
         // short reads find it in an index of any length.
         let (mut low, mut high) = (0, self.count);
         let mut guess = scale(id.prefix(), self.count);
-        while low < high {
+        for round in 0.. {
+            if low >= high {
+                break;
+            }
+            if round > 2 {
+                // A damaged index keeps no order that could be guessed from.
+                guess = low + (high - low) / 2;
+            }
             let first = guess.saturating_sub(WINDOW / 2).clamp(low, high - 1);
             let rows = self.rows(first, WINDOW.min(high - first))?;
             let (window, _) = rows.as_chunks::<ENTRY>();
             let (Some(front), Some(back)) = (window.first(), window.last()) else {
                 return Ok(None);
             };
+            // From there an id's place follows the more exactly.
             if id.0[..] < front[..ContentId::LEN] {
                 high = first;
+                let ahead = place(front).saturating_sub(id.prefix());
+                guess = first.saturating_sub(scale(ahead, self.count));
             } else if id.0[..] > back[..ContentId::LEN] {
                 low = first + window.len() as u64;
+                let behind = id.prefix().saturating_sub(place(back));
+                guess = low.saturating_add(scale(behind, self.count));
             } else {
                 return probe(&rows, id);
             }
-            guess = low + (high - low) / 2;
         }
         Ok(None)
     }
@@ -319,8 +332,12 @@ fn probe(rows: &[u8], id: &ContentId) -> Result<Option<Entry>> {
 
 /// The first bytes of an entry's id, in the order of the ids.
 fn front(row: &[u8; ENTRY]) -> u32 {
-    let [a, b, c, d, ..] = *row;
-    u32::from_be_bytes([a, b, c, d])
+    (place(row) >> 32) as u32
+}
+
+/// The start of an entry's id as a number, as [`ContentId::prefix`].
+fn place(row: &[u8; ENTRY]) -> u64 {
+    row.first_chunk().copied().map_or(0, u64::from_be_bytes)
 }
 
 const WINDOW: u64 = 64;
@@ -336,4 +353,36 @@ pub(super) fn damaged_pack(path: &Path) -> Error {
         format!("the pack {} is damaged", path.display()),
     )
     .hint("see which points are whole: holdpoint points verify")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_content_is_found_by_probing_and_by_the_first_bytes_of_the_ids() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("a.pack");
+        let writer = PackWriter::new(path.clone());
+        let id = |n: u32| ContentId::of(&n.to_le_bytes());
+        let many = u32::try_from(SMALL).expect("small") * 3;
+        for n in 0..many {
+            writer
+                .add(id(n), 4, Encoding::Raw, &n.to_le_bytes())
+                .expect("added");
+        }
+        writer.finish().expect("written").expect("a pack");
+        let pack = Pack::open(&path).expect("sound").expect("there");
+        assert!(pack.fronts.get().is_none(), "too long to be read at once");
+        for n in 0..many {
+            let entry = pack.search(&id(n)).expect("read").expect("found");
+            assert_eq!(pack.payload(&entry).expect("read"), n.to_le_bytes());
+            assert!(pack.search(&id(n + many)).expect("read").is_none());
+        }
+        for n in 0..many {
+            assert!(pack.find(&id(n)).expect("read").is_some());
+            assert!(pack.find(&id(n + many)).expect("read").is_none());
+        }
+        assert!(pack.fronts.get().is_some(), "it was asked often");
+    }
 }
