@@ -104,6 +104,7 @@ fn a_task_is_judged_by_what_its_file_says() {
         "docker compose up",
         "docker-compose run web",
         "docker compose exec web rm -rf /w/src",
+        "docker compose run --rm db rm -rf /var/lib",
         "make wipe",
         "make all",
         "make a.gone",

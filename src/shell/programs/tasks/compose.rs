@@ -8,7 +8,7 @@ use crate::shell::walk::{Call, Stream, Walk};
 
 /// What the file says of one service.
 struct Service {
-    /// Directories of ours, as `-v` has them.
+    /// Directories of ours and named volumes, as `-v` has them.
     mounts: Vec<String>,
     command: Option<String>,
     dir: Option<String>,
@@ -127,7 +127,8 @@ fn service(text: &str, name: &str) -> Option<Service> {
         super::formats::literals(&own)
             .into_iter()
             .chain(items(&lines).into_iter().filter_map(|item| scalar(&item)))
-            .filter(|mount| mount.starts_with(['.', '/', '~']))
+            // `type: bind` and the like are the lines of a mount that is spelled out.
+            .filter(|mount| mount.contains(':') && !mount.contains(": "))
             .collect()
     });
     let command = block(&inside, "command").and_then(|(own, lines)| {
@@ -178,7 +179,7 @@ mod tests {
         let text = "services:\n  web:\n    image: x\n    volumes:\n      - .:/app\n      - data:/var\n    command: rm -rf /app/src\n    working_dir: /app\n  db:\n    image: y\n    command: [\"rm\", \"x\"]\nvolumes:\n  data:\n";
         assert_eq!(names(text), ["web", "db"]);
         let web = service(text, "web").expect("a service");
-        assert_eq!(web.mounts, [".:/app"]);
+        assert_eq!(web.mounts, [".:/app", "data:/var"]);
         assert_eq!(web.command.as_deref(), Some("rm -rf /app/src"));
         assert_eq!(web.dir.as_deref(), Some("/app"));
         let db = service(text, "db").expect("a service");
