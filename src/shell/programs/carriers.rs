@@ -197,6 +197,7 @@ pub(super) fn knows(name: &str) -> bool {
                 | "runuser"
                 | "chroot"
                 | "nsenter"
+                | "capsh"
                 | "flock"
                 | "trap"
                 | "find"
@@ -267,6 +268,7 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> Option<Stream> {
         "kubectl" | "oc" | "k" | "kubecolor" => super::tables::containers::cluster(walk, call),
         "tmux" | "screen" | "zellij" => return super::terminals::run(walk, call),
         "java" => java(walk, call),
+        "capsh" => capsh(walk, call),
         "sem" => parallel(walk, args, call.input),
         name => {
             let carrier = CARRIERS.iter().find(|carrier| carrier.name == name)?;
@@ -563,6 +565,21 @@ fn flock(walk: &mut Walk<'_>, args: &[Arg], input: &Stream) -> Stream {
             walk.run_args(&words, input)
         }
     }
+}
+
+/// `capsh … -- ARGS`: everything behind the dashes is for a shell (`==`: for itself once more).
+fn capsh(walk: &mut Walk<'_>, call: &Call<'_>) -> Stream {
+    let at = call
+        .args
+        .iter()
+        .position(|arg| matches!(arg.word(), "--" | "=="));
+    let Some((ends, words)) = at.and_then(|at| call.args.get(at..)?.split_first()) else {
+        return Stream::Unknown;
+    };
+    let program = if ends.text == "--" { "bash" } else { "capsh" };
+    let mut shell = vec![Arg::known(program)];
+    shell.extend_from_slice(words);
+    walk.run_args(&shell, call.input)
 }
 
 /// `java -jar TOOL.jar`: the tool may be one that a table knows.
