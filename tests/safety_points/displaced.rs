@@ -126,13 +126,14 @@ fn of_a_repository_made_anew_nothing_stays() {
     for made in [
         "git init -q --ref-format=reftable 2>/dev/null || git init -q",
         "git init -q -b theirs",
+        "git init -q --object-format=sha256",
         "mkdir -p .git/objects .git/refs/x; echo junk > .git/refs/x/j; echo junk > .git/config",
     ] {
         let sandbox = rich();
         let (files, git) = (Picture::of(&sandbox), git_says(&sandbox));
         let id = save(&sandbox)["id"].as_str().unwrap().to_owned();
         let commit =
-            "git add -A; git commit -qm anew; git branch theirs2; git pack-refs --all; git tag t";
+            "git add -A; git commit -qm anew; git branch theirs2; git pack-refs --all; git tag t; git worktree add -qf ../theirs";
         shell(
             &sandbox,
             &format!("rm -rf .git; {made}; ({commit}) || true"),
@@ -141,6 +142,7 @@ fn of_a_repository_made_anew_nothing_stays() {
         files.assert_same(&Picture::of(&sandbox));
         assert_eq!(git, git_says(&sandbox), "{made}");
         assert!(!sandbox.work().join(".git/reftable").exists());
+        assert!(!sandbox.work().join(".git/worktrees/theirs").exists());
     }
 }
 

@@ -118,7 +118,9 @@ pub(super) fn add(
         Names::default()
     };
     let mut wrecks = Wrecks::default();
-    if displaced || is_gone(now, trees)? || is_replaced(workspace, target, &differences, trees)? {
+    let gone = displaced || is_gone(now, trees)?;
+    let replaced = !gone && is_replaced(workspace, target, &differences, trees)?;
+    if gone || replaced {
         for difference in differences {
             // What was begun since would go on in the repository that comes back, and
             // another one's branches would be among its own.
@@ -131,7 +133,9 @@ pub(super) fn add(
                         | Part::Refs
                         | Part::Logs
                         | Part::Stash
-                );
+                )
+                // Linked worktrees and what was fetched belong to the other one too.
+                || replaced && part(&difference.path, &target.private) == Part::History;
             if wrecks.count(&difference) || difference.after.is_some() || goes {
                 plan.add(Side::Git, difference);
             } else if !displaced && let Some(common) = &workspace.common_dir {
