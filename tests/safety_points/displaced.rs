@@ -132,8 +132,7 @@ fn of_a_repository_made_anew_nothing_stays() {
         let sandbox = rich();
         let (files, git) = (Picture::of(&sandbox), git_says(&sandbox));
         let id = save(&sandbox)["id"].as_str().unwrap().to_owned();
-        let commit =
-            "git add -A; git commit -qm anew; git branch theirs2; git pack-refs --all; git tag t; git worktree add -qf ../theirs";
+        let commit = "git add -A; git commit -qm anew; git branch theirs2; git pack-refs --all; git tag t; git worktree add -qf ../theirs";
         shell(
             &sandbox,
             &format!("rm -rf .git; {made}; ({commit}) || true"),
