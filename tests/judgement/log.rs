@@ -250,20 +250,27 @@ fn what_was_synced_is_noted_and_forgotten_with_a_torn_line() {
     let length = || fs::metadata(&mirror).unwrap().len();
     let noted = || {
         let note = fs::read(mirror.with_extension("synced")).unwrap();
-        u64::from_le_bytes(note[8..16].try_into().unwrap())
+        let end = note.get(8..16)?.try_into().unwrap();
+        Some(u64::from_le_bytes(end))
     };
+    // A process that another test is starting may hold the note's lock for a moment;
+    // the line is then synced without a note, and the next one is noted.
     let held = |action: &str| {
-        let line = LogEntry::new("hold").action(action);
-        journal::append(&env, &workspace, line).unwrap();
+        for _ in 0..1000 {
+            let line = LogEntry::new("hold").action(action);
+            journal::append(&env, &workspace, line).unwrap();
+            if noted() == Some(length()) {
+                return;
+            }
+        }
+        panic!("{action} is never noted");
     };
     held("act 0");
-    assert_eq!(noted(), length());
     // A line of no weight is not waited for; the next one takes it along.
     let passed = LogEntry::new("allow").level(holdpoint::judge::Level::Transparent);
     journal::append(&env, &workspace, passed).unwrap();
-    assert!(noted() < length());
+    assert!(noted() < Some(length()));
     held("act 2");
-    assert_eq!(noted(), length());
     let torn = vec![b'x'; 100_000];
     let mut file = fs::OpenOptions::new().append(true).open(&mirror).unwrap();
     file.write_all(&torn).unwrap();
@@ -272,7 +279,6 @@ fn what_was_synced_is_noted_and_forgotten_with_a_torn_line() {
     let forged = [&said[..], &blake3::hash(&said).as_bytes()[..8]].concat();
     fs::write(mirror.with_extension("synced"), forged).unwrap();
     held("act 3");
-    assert_eq!(noted(), length());
 }
 
 #[test]
