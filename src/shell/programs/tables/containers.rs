@@ -285,21 +285,7 @@ pub(in crate::shell::programs) fn run(walk: &mut Walk<'_>, call: &Call<'_>) -> S
         .first()
         .is_some_and(|word| word.text == "container" || word.text == "compose")
     {
-        let own = Options::read(
-            words.get(1..).unwrap_or_default(),
-            &Spec {
-                short: "fp",
-                long: &[
-                    "file",
-                    "project-name",
-                    "profile",
-                    "env-file",
-                    "project-directory",
-                ],
-                stops: true,
-                ..Spec::default()
-            },
-        );
+        let own = composed(words.get(1..).unwrap_or_default());
         let inner = own.operands.first().map(Arg::word);
         if matches!(inner, Some("run" | "exec" | "create")) {
             words = own.operands;
@@ -728,4 +714,23 @@ pub(in crate::shell::programs) fn cluster(walk: &mut Walk<'_>, call: &Call<'_>) 
         });
     }
     Stream::Unknown
+}
+
+/// The options of `docker compose` before its verb, with what stands from the verb on.
+pub(in crate::shell::programs) fn composed(args: &[Arg]) -> Options {
+    Options::read(
+        args,
+        &Spec {
+            short: "fp",
+            long: &[
+                "file",
+                "project-name",
+                "profile",
+                "env-file",
+                "project-directory",
+            ],
+            stops: true,
+            ..Spec::default()
+        },
+    )
 }

@@ -4,6 +4,7 @@ use super::formats::{block, items, scalar};
 use crate::shell::arg::Arg;
 use crate::shell::options::{Options, Spec};
 use crate::shell::programs::scripts::project_file;
+use crate::shell::programs::tables::containers::composed;
 use crate::shell::walk::{Call, Stream, Walk};
 
 /// What the file says of one service.
@@ -23,21 +24,7 @@ pub(super) fn look(walk: &mut Walk<'_>, call: &Call<'_>) {
         None if call.name.ends_with("-compose") => call.args,
         _ => return,
     };
-    let options = Options::read(
-        args,
-        &Spec {
-            short: "fp",
-            long: &[
-                "file",
-                "project-name",
-                "profile",
-                "env-file",
-                "project-directory",
-            ],
-            stops: true,
-            ..Spec::default()
-        },
-    );
+    let options = composed(args);
     let Some((verb, rest)) = options.operands.split_first() else {
         return;
     };

@@ -302,17 +302,21 @@ fn function(walk: &mut Walk<'_>, files: &[&str], name: &str) {
     }
 }
 
+/// The tasks that are run where none is named.
+fn or_default<'n>(names: &'n [&'n str]) -> &'n [&'n str] {
+    if names.is_empty() {
+        &["default"]
+    } else {
+        names
+    }
+}
+
 fn rake(walk: &mut Walk<'_>, names: &[&str]) {
     let Some(text) = project_file(walk, None, &["Rakefile", "rakefile", "Rakefile.rb"]) else {
         return;
     };
     let text = text.to_str_lossy();
-    let names = if names.is_empty() {
-        &["default"]
-    } else {
-        names
-    };
-    for name in names.iter().take(8) {
+    for name in or_default(names).iter().take(8) {
         let last = name.rsplit(':').next().unwrap_or(name);
         let last = last.split('[').next().unwrap_or(last);
         let body = body(&text, |line| {
@@ -337,12 +341,7 @@ fn gulp(walk: &mut Walk<'_>, names: &[&str]) {
         return;
     };
     let text = text.to_str_lossy();
-    let names = if names.is_empty() {
-        &["default"]
-    } else {
-        names
-    };
-    for name in names.iter().take(8) {
+    for name in or_default(names).iter().take(8) {
         let starts = text.lines().position(|line| {
             line.contains(&format!("exports.{name}"))
                 || line.contains(&format!("function {name}("))
